@@ -1,0 +1,159 @@
+// pgbench: its command line, its running processes, and everything it prints, by label.
+#pragma once
+
+#include <cstdint>
+#include <ios>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hosts/background_process.h"
+#include "runner/config/experiment.h"
+#include "workloads/sql_workload.h"
+
+namespace numabench {
+
+/// What pgbench's final report says of the whole run, not of a single script; 13 to 20devel. Absent
+/// lines are nullopt.
+struct PgbenchSummary {
+  std::optional<std::uint64_t> transactions;
+  std::optional<double> tps;  ///< without the initial connections
+  std::optional<std::uint64_t> failed;
+  std::optional<std::uint64_t> retried;
+  std::optional<std::uint64_t> skipped;
+  std::optional<double> latency_mean_ms;
+  std::optional<double> latency_stddev_ms;
+  std::optional<double> connection_ms;
+  std::optional<int> clients;
+  std::optional<int> threads;
+};
+
+/// Throws Error(kRun) when there is no tps line, but that of a run without a transaction is 0.
+PgbenchSummary parse_pgbench_summary(const std::string& report);
+
+/// One line of --progress.
+struct PgbenchProgress {
+  double t_seconds = 0;
+  double tps = 0;
+  std::optional<double> latency_mean_ms;
+  std::optional<double> latency_stddev_ms;
+  std::uint64_t failed = 0;
+};
+/// nullopt for a line that is none.
+std::optional<PgbenchProgress> parse_pgbench_progress(const std::string& line);
+
+/// The first error that pgbench printed ("client 3 aborted in command 1 …"), and how many more; one
+/// line, empty when it ran well.
+std::string pgbench_failure(const std::string& error_output);
+
+/// Latencies of logged transactions. pXX is the least latency that so many per cent of them do not
+/// exceed (nearest rank): exact, in the log's whole microseconds.
+struct LatencySummary {
+  std::uint64_t logged = 0;
+  double p50_us = 0, p95_us = 0, p99_us = 0, p999_us = 0, max_us = 0;
+};
+/// Of the log files PREFIX.PID and PREFIX.PID.N; transactions that failed or were skipped have no
+/// latency. nullopt when nothing was logged.
+std::optional<LatencySummary> read_transaction_logs(const std::string& prefix);
+
+/// Reads what a running pgbench appends to the file of its standard error, each byte once.
+class PgbenchErrorReader {
+ public:
+  explicit PgbenchErrorReader(std::string path) : path_(std::move(path)) {}
+
+  void read_more();
+  /// Sum of tps × time of the progress lines.
+  double transactions() const { return transactions_; }
+  const std::vector<PgbenchProgress>& progress() const { return progress_; }
+  /// All whole lines but those of the progress.
+  const std::string& messages() const { return messages_; }
+
+ private:
+  void take_line(const std::string& line);
+
+  std::string path_;
+  std::streamoff offset_ = 0;
+  std::string partial_line_;
+  double transactions_ = 0;
+  std::vector<PgbenchProgress> progress_;
+  std::string messages_;
+};
+
+struct PgbenchTarget {
+  std::string program;
+  std::string library_directory;  ///< LD_LIBRARY_PATH; may be empty
+  std::string socket_directory;
+  int port = 0;
+  std::string database = "postgres";
+};
+
+/// One pgbench process of one role.
+class PgbenchRun {
+ public:
+  /// Writes the scripts and logs into `directory` (which must be writable for `user`, and outlive
+  /// this) and starts pgbench, which runs until end() or, with `role.transactions`, until its
+  /// clients have done theirs; else `seconds` is its own limit. `seed` goes to --random-seed. The
+  /// rate of `options` is for point clients without one of their own; its log_sampling is too:
+  /// scans, and clients with a few transactions, are all logged.
+  PgbenchRun(const PgbenchTarget& target, const PgbenchOptions& options, SqlRole role,
+             const Placement& placement, const std::optional<User>& user, double seconds,
+             std::uint64_t seed, const std::string& directory);
+
+  pid_t pid() const { return process_.pid(); }
+  const SqlRole& role() const { return role_; }
+  /// Its -j: it keeps no more CPUs busy than it has threads.
+  int threads() const { return threads_; }
+  /// The arguments after the program, as they were given: stored with the run.
+  const std::vector<std::string>& arguments() const { return arguments_; }
+  /// Transactions so far, from the progress lines (a second old at most).
+  std::uint64_t transactions() const;
+  /// True when it has ended by itself, as asked by role.transactions.
+  bool has_finished();
+  /// Throws Error(kRun) when it has died, has ended too early, or a client was aborted.
+  void check_alive();
+  /// Tells the timed run to end (SIGALRM, which is how pgbench's own -T ends it): its clients
+  /// finish the transactions they are in. Does not wait, so that several processes end together.
+  void request_end();
+  /// request_end(), and waits up to 30 seconds; then kills it.
+  void end();
+
+  struct Result {
+    PgbenchSummary summary;
+    std::optional<LatencySummary> latency;
+    std::vector<PgbenchProgress> progress;
+    double cpu_seconds = 0;
+    std::uint64_t voluntary_switches = 0;
+    std::uint64_t involuntary_switches = 0;
+    std::string report;        ///< its standard output, for the artifacts
+    std::string error_output;  ///< without the progress lines
+  };
+  /// After end(). Throws Error(kRun) when the exit code is not 0 or clients were aborted.
+  Result result();
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const;
+  void check_messages() const;
+  void check_exit() const;
+
+  SqlRole role_;
+  std::string directory_;
+  int threads_;
+  std::vector<std::string> arguments_;
+  mutable PgbenchErrorReader errors_;
+  BackgroundProcess process_;
+  bool asked_to_end_ = false;
+  std::optional<ProcessExit> exit_;
+};
+
+/// "pgbench (PostgreSQL) 15.18 …" and the SHA-256 of the binary: what is recorded of the client.
+std::string pgbench_identity(const std::string& program, const std::string& library_directory);
+/// Its major version: 15. Throws Error(kPreflight) when the program cannot be run.
+int pgbench_major_version(const std::string& program, const std::string& library_directory);
+
+/// Empty when this pgbench can run the workload's scripts, else why not: permute() before 14, and
+/// versions before 13, whose output is not read. (The exponents that it takes are Workload::sql()'s
+/// to check.)
+std::string pgbench_refuses(int major_version, const SqlWorkload& workload);
+
+}  // namespace numabench

@@ -1,0 +1,2 @@
+# shellcheck shell=bash
+# Two packages, a node each: the smallest NUMA machine.
