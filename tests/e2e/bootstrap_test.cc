@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/e2e/driver.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -22,8 +23,7 @@ class Bootstrap : public ::testing::Test {
   std::string file(const std::string& name) const { return directory_.path() + "/" + name; }
   void SetUp() override {
     fs::create_directories(root_);
-    fs::copy(fs::path(NUMABENCH_SOURCE_DIR) / "hosts", root_ / "hosts",
-             fs::copy_options::recursive);
+    fs::copy(fs::path(source_dir()) / "hosts", root_ / "hosts", fs::copy_options::recursive);
     for (const char* tool : {"awk", "bash", "cat", "dirname", "env", "mkdir", "mktemp", "nproc",
                              "rm", "stat", "tail", "tee"}) {
       fs::create_symlink(fs::path("/usr/bin") / tool, bin() / tool);

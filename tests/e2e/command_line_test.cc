@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/e2e/driver.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -105,8 +106,7 @@ TEST_F(CommandLine, PlanIsStableAndFollowsTheSelectors) {
 }
 
 TEST_F(CommandLine, EveryShippedExperimentCanBePlanned) {
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(NUMABENCH_SOURCE_DIR) + "/configs")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir() + "/configs")) {
     if (entry.path().extension() != ".yaml") continue;
     const CommandResult plan = call({"plan", entry.path()});
     EXPECT_EQ(plan.exit_code, 0) << plan.err;

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/paths.h"
+
 namespace numabench {
 namespace {
 
@@ -27,8 +29,10 @@ std::vector<char*> argument_pointers(std::vector<std::string>& arguments) {
 // Does not return.
 [[noreturn]] void become_numabench(std::vector<std::string> arguments,
                                    const std::string& directory) {
-  arguments.insert(arguments.begin(), NUMABENCH_BINARY);
-  if (chdir(directory.c_str()) == 0) execv(NUMABENCH_BINARY, argument_pointers(arguments).data());
+  arguments.insert(arguments.begin(), program_path());
+  if (chdir(directory.c_str()) == 0) {
+    execv(arguments.front().c_str(), argument_pointers(arguments).data());
+  }
   _exit(127);
 }
 
@@ -65,7 +69,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 CommandResult numabench(const std::vector<std::string>& arguments, const std::string& directory,
                         std::chrono::minutes limit) {
-  std::vector<std::string> command = {NUMABENCH_BINARY};
+  std::vector<std::string> command = {program_path()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   CommandOptions options;
   options.working_directory = directory;
@@ -94,7 +98,7 @@ CommandResult numabench_on_terminal(const std::vector<std::string>& arguments,
 }
 
 void write_small_experiment(const std::string& directory) {
-  fs::copy(fs::path(NUMABENCH_SOURCE_DIR) / "configs/arms", fs::path(directory) / "arms");
+  fs::copy(fs::path(source_dir()) / "configs/arms", fs::path(directory) / "arms");
   write_file(fs::path(directory) / "small.yaml", R"(name: small
 arms:
   - stock

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/e2e/driver.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -22,7 +23,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-const std::string kQuick = std::string(NUMABENCH_SOURCE_DIR) + "/configs/quick.yaml";
+const std::string kQuick = source_dir() + "/configs/quick.yaml";
 
 // What identifies a run, whatever was measured in it.
 constexpr const char* kRunsOk =

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/e2e/driver.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -19,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const std::string kSeries = std::string(NUMABENCH_SOURCE_DIR) + "/tests/e2e/data/slow-series";
+const std::string kSeries = source_dir() + "/tests/e2e/data/slow-series";
 
 /// Of one call, which may have servers to build on a slow machine.
 constexpr std::chrono::minutes kWithBuilds{45};

@@ -9,11 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/driver.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
 
-const std::string kQuick = std::string(NUMABENCH_SOURCE_DIR) + "/configs/quick.yaml";
+const std::string kQuick = source_dir() + "/configs/quick.yaml";
 
 struct Shape {
   double adv_per_victim = 0;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/driver.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -19,7 +20,7 @@ class TopologyCommand : public ::testing::Test {
     arguments.insert(arguments.begin(), "topology");
     return numabench(arguments, directory_.path());
   }
-  const std::string guest_ = NUMABENCH_SOURCE_DIR "/tests/hosts/data/guest-snc3-dies.xml";
+  const std::string guest_ = source_dir() + "/tests/hosts/data/guest-snc3-dies.xml";
   const TemporaryDirectory directory_;
 };
 

@@ -13,6 +13,7 @@
 #include "tests/hosts/channel.h"
 #include "tests/hosts/error_of.h"
 #include "tests/hosts/kernel_view.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-const std::string kData = NUMABENCH_SOURCE_DIR "/tests/hosts/data/";
+const std::string kData = source_dir() + "/tests/hosts/data/";
 
 IdSet own_cpus() { return usable_cpus(::getpid()); }
 int first_node() { return *parse_id_list(status_value(::getpid(), "Mems_allowed_list"))->begin(); }

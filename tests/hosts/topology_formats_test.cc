@@ -11,6 +11,7 @@
 #include "hosts/error.h"
 #include "hosts/topology.h"
 #include "tests/hosts/error_of.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kGuests = NUMABENCH_SOURCE_DIR "/tests/hosts/data/";
+const std::string kGuests = source_dir() + "/tests/hosts/data/";
 
 Topology guest(const std::string& name) {
   return Topology::of_xml_file(kGuests + "guest-" + name + ".xml");
@@ -45,8 +46,7 @@ TEST(TopologyTable, ShowsMemoryNearCpusAndThePlatformsNumbers) {
 
 // 24 nodes: a matrix would be 130 columns wide.
 TEST(TopologyTable, ListsNodesByDistanceWhereAMatrixWouldNotFit) {
-  const std::string path =
-      NUMABENCH_SOURCE_DIR "/../shared/topologies/real/192em64t-12gr2n8c2t.xml";
+  const std::string path = source_dir() + "/../shared/topologies/real/192em64t-12gr2n8c2t.xml";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
   const std::string text = format_topology(Topology::of_xml_file(path));
   EXPECT_THAT(text, HasSubstr("\nfrom  at 10  at 50  at 65  "));

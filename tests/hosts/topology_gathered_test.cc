@@ -21,6 +21,7 @@
 #include "hosts/topology.h"
 #include "tests/hosts/error_of.h"
 #include "tests/hosts/temporary_directory.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -29,7 +30,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::string kReal = NUMABENCH_SOURCE_DIR "/../shared/topologies/real/";
+const std::string kReal = source_dir() + "/../shared/topologies/real/";
 
 IdSet ids(const std::string& list) { return parse_id_list(list).value(); }
 

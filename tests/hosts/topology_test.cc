@@ -15,6 +15,7 @@
 #include "tests/hosts/error_of.h"
 #include "tests/hosts/kernel_view.h"
 #include "tests/hosts/temporary_directory.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -24,9 +25,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::string kGuests = NUMABENCH_SOURCE_DIR "/tests/hosts/data/";
+const std::string kGuests = source_dir() + "/tests/hosts/data/";
 // Other people's machines: read where they lie, never copied into the project.
-const std::string kReal = NUMABENCH_SOURCE_DIR "/../shared/topologies/real/";
+const std::string kReal = source_dir() + "/../shared/topologies/real/";
 
 Topology guest(const std::string& name) {
   return Topology::of_xml_file(kGuests + "guest-" + name + ".xml");

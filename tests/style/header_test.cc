@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.h"
+
 namespace numabench {
 namespace {
 
@@ -15,8 +17,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> headers() {
   std::vector<fs::path> found;
   for (const char* top : {"hosts", "workloads", "reports", "runner", "tests"}) {
-    for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(NUMABENCH_SOURCE_DIR) / top)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / top)) {
       if (entry.path().extension() == ".h") found.push_back(entry.path());
     }
   }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/hosts/temporary_directory.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -22,7 +23,7 @@ class Layering : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* top : {"hosts", "workloads", "reports", "runner"}) {
-      fs::copy(fs::path(NUMABENCH_SOURCE_DIR) / top, copy_ / top, fs::copy_options::recursive);
+      fs::copy(fs::path(source_dir()) / top, copy_ / top, fs::copy_options::recursive);
     }
   }
 
@@ -35,9 +36,7 @@ class Layering : public ::testing::Test {
   const fs::path copy_ = directory_.path();
 };
 
-TEST_F(Layering, HoldsInThisTree) {
-  EXPECT_THAT(layering_violations(NUMABENCH_SOURCE_DIR), IsEmpty());
-}
+TEST_F(Layering, HoldsInThisTree) { EXPECT_THAT(layering_violations(source_dir()), IsEmpty()); }
 
 TEST_F(Layering, UpwardIncludeIsFound) {
   plant("hosts/planted.cc", "runner/plan.h");

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/hosts/error_of.h"
+#include "tests/paths.h"
 #include "workloads/scripts/scripts.h"
 #include "workloads/sql_workload.h"
 #include "workloads/workload.h"
@@ -143,7 +144,7 @@ TEST(SqlOfSeqscan, AsksTheQueryThatWasChosen) {
 TEST(PgbenchScripts, AreTheFilesOfTheFolder) {
   for (const char* name : {"uniform", "zipfian", "zipfian-permuted", "range-scan", "seqscan-count",
                            "seqscan-offset", "prewarm"}) {
-    std::ifstream file(std::string(NUMABENCH_SOURCE_DIR "/workloads/scripts/") + name + ".pgb");
+    std::ifstream file(source_dir() + "/workloads/scripts/" + name + ".pgb");
     std::ostringstream text;
     text << file.rdbuf();
     EXPECT_EQ(pgbench_script(name).text, text.str()) << name;

@@ -7,6 +7,7 @@
 
 #include "hosts/process.h"
 #include "runner/arms/arm_build.h"
+#include "tests/paths.h"
 #include "tests/runner/arms/debian_arm.h"
 
 namespace numabench {
@@ -20,8 +21,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-const std::string kPatch = std::string(NUMABENCH_SOURCE_DIR) +
-                           "/tests/e2e/data/slow-series/0002-Sleep-in-ReadBuffer.patch";
+const std::string kPatch =
+    source_dir() + "/tests/e2e/data/slow-series/0002-Sleep-in-ReadBuffer.patch";
 
 ArmBuild build(const Arm& arm) {
   const ArmBuilder builder(kept_arms_directory(), BuildOptions());

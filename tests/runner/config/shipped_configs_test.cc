@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "runner/config/yaml_tree.h"
+#include "tests/paths.h"
 #include "tests/runner/config/config_fixture.h"
 
 namespace numabench {
 namespace {
 
-const std::string kConfigs = NUMABENCH_SOURCE_DIR "/configs";
+const std::string kConfigs = source_dir() + "/configs";
 
 std::vector<std::string> yaml_files(const std::string& directory) {
   std::vector<std::string> files;

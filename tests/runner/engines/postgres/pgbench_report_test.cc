@@ -9,6 +9,7 @@
 #include "runner/engines/postgres/pgbench.h"
 #include "tests/hosts/error_of.h"
 #include "tests/hosts/temporary_directory.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -21,7 +22,7 @@ using testing::Optional;
 using testing::SizeIs;
 
 std::string data(const std::string& name) {
-  std::ifstream file(NUMABENCH_SOURCE_DIR "/tests/runner/engines/postgres/data/pgbench-" + name);
+  std::ifstream file(source_dir() + "/tests/runner/engines/postgres/data/pgbench-" + name);
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_FALSE(text.str().empty()) << name;

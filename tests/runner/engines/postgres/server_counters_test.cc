@@ -14,6 +14,7 @@
 #include "runner/engines/pool_memory.h"
 #include "runner/engines/postgres/shared_memory.h"
 #include "tests/hosts/error_of.h"
+#include "tests/paths.h"
 #include "tests/runner/engines/postgres/installed_server.h"
 
 namespace numabench {
@@ -63,8 +64,8 @@ class ServerCountersTest : public WithDataDirectory {
     const CommandResult result =
         run_command({"cc", "-Wall", "-Werror", "-O2", "-shared", "-fPIC",
                      "-I" + headers.substr(0, headers.find('\n')),
-                     std::string(NUMABENCH_SOURCE_DIR) + "/runner/arms/counted/numabench_clock.c",
-                     "-o", directory_->root() + "/numabench_clock.so"});
+                     source_dir() + "/runner/arms/counted/numabench_clock.c", "-o",
+                     directory_->root() + "/numabench_clock.so"});
     ASSERT_TRUE(result.ok()) << result.err;
   }
 
@@ -80,6 +81,14 @@ class ServerCountersTest : public WithDataDirectory {
 
   std::uint64_t number(const std::string& sql) {
     return std::stoull(monitor_.value(sql).value_or("0"));
+  }
+
+  /// The background writer counts them once a round, and on a busy machine a round can be late.
+  void wait_for_allocations(std::uint64_t wanted) {
+    for (int polls = 0; polls < 300; ++polls) {
+      if (number("SELECT buffers_alloc FROM pg_stat_bgwriter") >= wanted) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
   }
 
   void fill_pool() { execute("SELECT pg_prewarm('large', 'buffer')"); }
@@ -124,6 +133,7 @@ TEST_F(ServerCountersTest, MissesOfAFullPoolAreAllocationsThatMoveTheHand) {
   const ServerCounters before = read_server_counters(monitor_, true);
   fill_pool();  // of 24 MB by 16, in order: the clock has replaced each page before it is asked for
   wait_for_clients_to_leave(monitor_, 10);
+  wait_for_allocations(allocated + number("SELECT pg_relation_size('large') / 8192"));
   const ServerCounters after = read_server_counters(monitor_, true);
   const double way = static_cast<double>(number("SELECT numabench_clock()") - clock);
   const double victims =

@@ -62,6 +62,7 @@ constexpr const char* kArmBegin = R"(
 #include "postgres.h"
 #include "port/atomics.h"
 #include "storage/proc.h"
+#include "tests/paths.h"
 #if PG_VERSION_NUM >= 170000
 int MyProcNumber = -1;
 void become(int number) { MyProcNumber = number; }
@@ -131,7 +132,7 @@ void *StrategyGetBuffer(void *strategy, uint32 *buf_state) {
 class CountedArm {
  public:
   CountedArm(const std::string& arm, const std::string& method, int version) {
-    const std::string counted = std::string(NUMABENCH_SOURCE_DIR) + "/runner/arms/counted/";
+    const std::string counted = source_dir() + "/runner/arms/counted/";
     std::string postgres = kPostgresHeader;
     postgres.replace(postgres.find("@version@"), 9, std::to_string(version));
     directory_.write("postgres.h", postgres);
