@@ -23,14 +23,14 @@ std::string outcome(const ArmBuild& build) {
 
 std::vector<ArmBuild> build_arms(Engine& engine, const Experiment& experiment,
                                  const std::vector<Arm>& arms) {
-  const TerminalStyle style = TerminalStyle::of(stderr);
+  StageLines lines(stderr, TerminalStyle::of(stderr));
   const InterruptGuard guard;
   const std::vector<ArmBuild> builds =
       engine.build_arms(experiment, arms, [&](const std::string& arm, const std::string& stage) {
         if (InterruptGuard::interrupted()) throw Error(ErrorKind::kInterrupted, "interrupted");
-        print_transient(stderr, style, fmt::format("{}  {} …", arm, stage));
+        lines.show("arm " + arm, stage);
       });
-  print_transient(stderr, style, "");
+  lines.clear();
   for (const ArmBuild& build : builds) {
     fmt::print(stderr, "arm {}  {}\n", build.arm, outcome(build));
   }

@@ -62,6 +62,16 @@ void print_transient(std::FILE* out, const TerminalStyle& style, const std::stri
   std::fflush(out);
 }
 
+void StageLines::show(const std::string& subject, const std::string& stage) {
+  print_transient(out_, style_, fmt::format("{}  {} …", subject, stage));
+  const std::string name = stage.substr(0, stage.find_last_not_of("0123456789/ ") + 1);
+  const std::string line = fmt::format("{}  {} …", subject, name);
+  if (style_.is_terminal || line == last_line_) return;
+  fmt::print(out_, "{}\n", line);
+  std::fflush(out_);
+  last_line_ = line;
+}
+
 Progress::Progress(std::FILE* out, TerminalStyle style, std::size_t total, double estimated_seconds)
     : out_(out), style_(style), total_(total), estimated_seconds_(estimated_seconds) {}
 

@@ -22,6 +22,21 @@ struct TerminalStyle {
 /// Replaces the line that stands on the terminal; prints nothing elsewhere.
 void print_transient(std::FILE* out, const TerminalStyle& style, const std::string& line);
 
+/// What is at work: an updating line on a terminal, elsewhere a line for each stage.
+class StageLines {
+ public:
+  StageLines(std::FILE* out, TerminalStyle style) : out_(out), style_(style) {}
+
+  /// "arm stock", "compiling 512/1930": the count at the end of a stage is shown on terminals only.
+  void show(const std::string& subject, const std::string& stage);
+  void clear() const { print_transient(out_, style_, ""); }
+
+ private:
+  std::FILE* out_;
+  TerminalStyle style_;
+  std::string last_line_;
+};
+
 /// "[12/81] numa-only hotscan ratio=2 run 3  tps 412,332  hit 98.1 %  ETA 3:10"
 class Progress {
  public:

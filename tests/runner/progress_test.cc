@@ -43,6 +43,23 @@ TEST_F(ProgressTest, PrintsOnePlainLineARunWhereThereIsNoTerminal) {
             "[ 1/81] numa-only hotscan ratio=2 run 3  tps 412,332  hit 98.1 %  ETA 3:20\n");
 }
 
+TEST_F(ProgressTest, PrintsALineAStageOfABuildWhereThereIsNoTerminal) {
+  StageLines lines(file.get(), {});
+  for (const char* stage : {"configuring", "compiling", "compiling 1/1930", "compiling 2/1930"}) {
+    lines.show("arm stock", stage);
+  }
+  lines.show("arm patched", "compiling 1/1930");
+  lines.clear();
+  EXPECT_EQ(printed(),
+            "arm stock  configuring …\narm stock  compiling …\narm patched  compiling …\n");
+}
+
+TEST_F(ProgressTest, ShowsTheCountOfABuildOnATerminal) {
+  StageLines lines(file.get(), {true, false, 100});
+  lines.show("arm stock", "compiling 512/1930");
+  EXPECT_EQ(printed(), "\r\033[Karm stock  compiling 512/1930 …");
+}
+
 TEST_F(ProgressTest, ShowsTheStageOnATerminalAndClearsIt) {
   Progress progress(file.get(), {true, false, 100}, 2, 6);
   progress.begin("stock zipfian run 1");

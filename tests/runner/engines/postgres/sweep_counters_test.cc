@@ -16,6 +16,7 @@
 #include "hosts/process.h"
 #include "runner/arms/counted/sweep_layout.h"
 #include "tests/hosts/temporary_directory.h"
+#include "tests/paths.h"
 
 namespace numabench {
 namespace {
@@ -62,7 +63,6 @@ constexpr const char* kArmBegin = R"(
 #include "postgres.h"
 #include "port/atomics.h"
 #include "storage/proc.h"
-#include "tests/paths.h"
 #if PG_VERSION_NUM >= 170000
 int MyProcNumber = -1;
 void become(int number) { MyProcNumber = number; }
