@@ -40,7 +40,7 @@ ctest --test-dir build --parallel "$(nproc)" --output-on-failure --no-tests=erro
   status=$?
   # What failed stands thousands of lines above: once more, before the summary.
   stage "failures"
-  grep -nE -A 25 ': Failure$|: error:|SUMMARY: .*Sanitizer|terminate called' build/ctest.log |
+  grep -nE -A 25 ': Failure$|: error:|SUMMARY: .*Sanitizer|terminate called|^FAILED|guest.sh:' build/ctest.log |
     tail -n 400 || true
   sed -n '/% tests passed/,$p' build/ctest.log
   exit "$status"

@@ -8,7 +8,7 @@
 # MACHINE is the name of a file in machines/, or the path of another. The command runs as root in the
 # current directory; its output is printed when the guest has ended, and its exit status is returned:
 # 124 when the limit of 300 seconds was reached, 125 when there was no guest. What it writes to the
-# FOLDER of --share stays.
+# FOLDER of --share stays. A guest that never came to the command is started anew, twice.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -104,6 +104,17 @@ no_timer_check lpj=4000000 cryptomgr.notests=1 rcupdate.rcu_expedited=1 $(clock_
 $kernel_arguments"
 }
 
+# await_start PID: until the guest has come to its command, or QEMU has ended; ends it after the time
+# that the busiest machine needs to boot.
+await_start() {
+  local seconds
+  for ((seconds = 0; seconds < 180; seconds++)); do
+    [[ ! -e $work/guest/started ]] && kill -0 "$1" 2>/dev/null || return 0
+    sleep 1
+  done
+  kill "$1" 2>/dev/null || :
+}
+
 limit=300 shares=() more_kernel_arguments='' shared_folder=''
 while [[ ${1:-} == --* && $# -ge 2 ]]; do
   case $1 in
@@ -143,10 +154,16 @@ fi
 describe_topology
 kernel=$("$here/kernel.sh")
 make_initrd "$kernel" "$work/initrd"
-boot "$kernel" </dev/null >"$work/qemu.log" 2>&1 &
-qemu=$!
-ended=0
-wait "$qemu" 2>/dev/null || ended=$?
+for attempt in 1 2 3; do
+  boot "$kernel" </dev/null >"$work/qemu.log" 2>&1 &
+  qemu=$!
+  await_start "$qemu"
+  ended=0
+  wait "$qemu" 2>/dev/null || ended=$?
+  [[ ! -e $work/guest/started ]] || break
+  printf 'guest.sh: %s did not start, attempt %s; its console ends:\n' "$(basename "$machine")" "$attempt" >&2
+  tail -n 5 "$work/qemu.log" "$work/console" >&2 2>/dev/null || :
+done
 cat "$work/guest/stdout" 2>/dev/null || :
 cat "$work/guest/stderr" >&2 2>/dev/null || :
 if [[ ! -s $work/guest/status ]]; then

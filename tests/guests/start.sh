@@ -57,6 +57,7 @@ export GUEST
 # shellcheck source=/dev/null
 . /run/guest/machine
 status=125
+touch /run/guest/started
 if mount_shared_folder && prepare; then run_command; fi >>/dev/console 2>&1
 echo "$status" >/run/guest/status
 sync
