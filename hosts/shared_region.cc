@@ -1,5 +1,6 @@
 #include "hosts/shared_region.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <numaif.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "hosts/error.h"
+#include "hosts/file_descriptor.h"
 #include "hosts/huge_pages.h"
 #include "hosts/memory_policy.h"
 #include "hosts/system_error.h"
@@ -95,6 +97,21 @@ SharedRegion::SharedRegion(std::size_t bytes, HugePages huge_pages) {
                             format_bytes(static_cast<double>(size_)), std::strerror(errno)),
                 "ask for less");
   }
+}
+
+SharedRegion SharedRegion::of_process(pid_t pid, std::uint64_t begin, std::size_t bytes,
+                                      std::size_t page_bytes) {
+  SharedRegion region;
+  const std::string path = fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, begin, begin + bytes);
+  const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file.is_open()) return region;
+  void* address =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
+  if (address == MAP_FAILED) return region;
+  region.data_ = static_cast<std::byte*>(address);
+  region.size_ = bytes;
+  region.page_bytes_ = page_bytes;
+  return region;
 }
 
 SharedRegion::SharedRegion(SharedRegion&& other) noexcept

@@ -2,6 +2,8 @@
 // NUMA policy by range, and a census of the node each page really lies on.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,6 +23,11 @@ class SharedRegion {
   /// Throws Error(kPreflight) when kOn is asked and there are too few free huge pages, or when the
   /// mapping fails.
   SharedRegion(std::size_t bytes, HugePages huge_pages);
+  /// The shared mapping that process `pid` has at `begin`, `bytes` long and of pages of
+  /// `page_bytes`, mapped here too: the same pages, and none is created. Of size 0 where the kernel
+  /// does not let us: /proc/PID/map_files is root's.
+  static SharedRegion of_process(pid_t pid, std::uint64_t begin, std::size_t bytes,
+                                 std::size_t page_bytes);
   SharedRegion(SharedRegion&& other) noexcept;
   SharedRegion& operator=(SharedRegion&& other) noexcept;
   ~SharedRegion();

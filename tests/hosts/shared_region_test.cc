@@ -93,6 +93,35 @@ TEST(SharedRegion, CensusAgreesWithNumaMaps) {
   EXPECT_FALSE(census.empty());
 }
 
+std::uint64_t address_of(const SharedRegion& region) {
+  return reinterpret_cast<std::uintptr_t>(region.data());
+}
+
+SharedRegion seen_from_outside(const SharedRegion& region) {
+  return SharedRegion::of_process(::getpid(), address_of(region), region.size(),
+                                  region.page_bytes());
+}
+
+// Other tests have held the census itself against numa_maps.
+TEST(SharedRegion, OfAProcessHasThePagesThatAreThereAndMakesNone) {
+  SharedRegion region(4 * kMiB, HugePages::kOff);
+  touch_in_a_child(region, {3, 17, 600});
+  const SharedRegion seen = seen_from_outside(region);
+  if (::geteuid() != 0) GTEST_SKIP() << "/proc/PID/map_files is root's";
+  ASSERT_EQ(seen.size(), region.size());
+  EXPECT_EQ(seen.bytes_per_node(), region.bytes_per_node());
+  EXPECT_EQ(total_bytes(seen), 3 * region.page_bytes());
+  EXPECT_EQ(seen.data()[17 * region.page_bytes()], std::byte{1});
+}
+
+TEST(SharedRegion, OfAProcessIsEmptyWhereThereIsNoSuchMapping) {
+  const SharedRegion region(4 * kMiB, HugePages::kOff);
+  const SharedRegion seen = SharedRegion::of_process(::getpid(), address_of(region),
+                                                     region.size() / 2, region.page_bytes());
+  EXPECT_EQ(seen.size(), 0u);
+  EXPECT_TRUE(seen.bytes_per_node().empty());
+}
+
 TEST(SharedRegion, PrefaultTouchesEveryPage) {
   SharedRegion region(8 * kMiB, HugePages::kOff);
   region.prefault();
@@ -260,6 +289,16 @@ TEST_F(HugeRegion, CensusCountsThePagesThatOnlyAChildHasTouched) {
   EXPECT_EQ(total_bytes(region), 4 * page_bytes_) << "counting created no page";
   EXPECT_EQ(region.data()[3 * page_bytes_], std::byte{1});
   EXPECT_EQ(region.data()[1 * page_bytes_], std::byte{0});
+}
+
+TEST_F(HugeRegion, OfAProcessHasThePagesThatAreThereAndMakesNone) {
+  const SharedRegion region(kPages * page_bytes_, HugePages::kOn);
+  touch_in_a_child(region, {1});
+  const SharedRegion seen = seen_from_outside(region);
+  if (::geteuid() != 0) GTEST_SKIP() << "/proc/PID/map_files is root's";
+  ASSERT_EQ(seen.size(), region.size());
+  EXPECT_EQ(total_bytes(seen), region.page_bytes());
+  EXPECT_EQ(total_bytes(region), region.page_bytes());
 }
 
 TEST_F(HugeRegion, PrefaultTouchesEveryPage) {

@@ -21,6 +21,7 @@
 #include "hosts/file_descriptor.h"
 #include "hosts/files.h"
 #include "hosts/process.h"
+#include "hosts/shared_region.h"
 #include "hosts/system_error.h"
 
 namespace numabench {
@@ -83,6 +84,17 @@ std::vector<AddressRange> shared_memory_ranges(pid_t pid) {
   return ranges;
 }
 
+/// Of the mapping that `process` has at `address`; nothing where we may not map it.
+std::map<int, std::uint64_t> all_pages(pid_t process, std::uint64_t address,
+                                       std::uint64_t page_bytes) {
+  for (const AddressRange& range : shared_memory_ranges(process)) {
+    if (range.begin != address) continue;
+    return SharedRegion::of_process(process, address, range.end - range.begin, page_bytes)
+        .bytes_per_node();
+  }
+  return {};
+}
+
 /// A byte of each page, whatever the size of pages. False when the kernel does not let us.
 bool touch(const FileDescriptor& memory, const AddressRange& range) {
   constexpr std::uint64_t kSmallestPage = 4096;
@@ -97,7 +109,11 @@ bool touch(const FileDescriptor& memory, const AddressRange& range) {
 
 std::vector<NumaMapping> main_shared_memory(pid_t postmaster) {
   std::vector<NumaMapping> mappings;
-  for (auto& [address, mapping] : best_views(postmaster)) mappings.push_back(std::move(mapping));
+  for (auto& [address, mapping] : best_views(postmaster)) {
+    std::map<int, std::uint64_t> all = all_pages(postmaster, address, mapping.page_bytes);
+    if (!all.empty()) mapping.bytes_by_node = std::move(all);
+    mappings.push_back(std::move(mapping));
+  }
   return mappings;
 }
 

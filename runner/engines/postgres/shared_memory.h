@@ -10,9 +10,10 @@
 
 namespace numabench {
 
-/// Its mappings. The sum over the server's processes would count a page more than once, so each
-/// mapping is taken from the process that has touched most of it: a lower bound, close once a
-/// backend has been through the pool. Empty where the kernel does not tell.
+/// Its mappings, with all the pages that exist; none is created. Each process knows only those it
+/// has touched, so the mapping is looked at from here, which needs root; without, each is taken
+/// from the process that has touched most of it: a lower bound. Empty where the kernel does not
+/// tell.
 std::vector<NumaMapping> main_shared_memory(pid_t postmaster);
 
 /// Touches each of its pages from a process under `placement`, and so places those that nobody has
