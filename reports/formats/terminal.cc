@@ -137,8 +137,11 @@ void write_grid(Page& page, const Grid& grid, std::size_t limit) {
   for (const Band& band : bands) {
     if (&band != &bands.front()) page.line("");
     page.line(heading_line(grid, widths, band));
-    for (const GridRow& row : grid.rows)
-      page.line(row_line(grid, widths, band, row), style_of(row));
+    for (const GridRow& row : grid.rows) {
+      const std::string line = row_line(grid, widths, band, row);
+      // A row that goes on with the one above may have nothing to add in this band.
+      if (line.find_first_not_of(' ') != std::string::npos) page.line(line, style_of(row));
+    }
   }
   for (const std::string& footnote : grid.footnotes) page.line("  " + footnote, kDim);
 }

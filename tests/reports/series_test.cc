@@ -149,5 +149,16 @@ TEST_F(Series, ArmsAreListedWithWhatTheyWereBuiltFrom) {
   EXPECT_THAT(text, Not(HasSubstr(std::string(13, 'b'))));
 }
 
+TEST_F(Series, PatchesOfOneArmLeaveNoEmptyLinesInAFoldedTable) {
+  runs_of("stock", {100});
+  runs_of("s-0003", {100});
+  FormatOptions narrow;
+  narrow.width = 60;
+  const std::string text = find_report_format("terminal").render(compare(), narrow);
+  EXPECT_THAT(text, HasSubstr("\n\n  arm "));
+  EXPECT_THAT(text, HasSubstr("0003-Word.patch (cccccccc)"));
+  EXPECT_THAT(text, Not(HasSubstr("\n\n\n")));
+}
+
 }  // namespace
 }  // namespace numabench
