@@ -2,13 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
-#include <string>
+#include <map>
 
 #include "hosts/file_descriptor.h"
 #include "hosts/files.h"
@@ -41,6 +43,34 @@ FileDescriptor register_minor_faults(std::uint64_t address, std::size_t bytes) {
   return descriptor;
 }
 
+// Where each node must have a share of its own, and does not only help out the others.
+bool is_shared_out(const HugePageDemand& demand) {
+  return demand.policy == MemoryPolicy::kInterleave ||
+         (demand.policy == MemoryPolicy::kBind && demand.nodes.size() == 1);
+}
+
+// Weights can be changed until the pages are touched: only the sum is certain.
+bool is_joint(const HugePageDemand& demand) {
+  return !is_shared_out(demand) && (demand.policy == MemoryPolicy::kBind ||
+                                    demand.policy == MemoryPolicy::kWeightedInterleave);
+}
+
+std::map<int, std::uint64_t> shares_of(const std::vector<HugePageDemand>& demands) {
+  std::map<int, std::uint64_t> shares;
+  for (const HugePageDemand& demand : demands) {
+    if (!is_shared_out(demand)) continue;
+    const std::uint64_t share = (demand.pages + demand.nodes.size() - 1) / demand.nodes.size();
+    for (const int node : demand.nodes) shares[node] += share;
+  }
+  return shares;
+}
+
+std::string shortage(const IdSet& nodes, std::uint64_t free, std::uint64_t wanted) {
+  return fmt::format("node{} {} {} {} free huge pages of the {} wanted there",
+                     nodes.size() == 1 ? "" : "s", format_id_list(nodes),
+                     nodes.size() == 1 ? "has" : "have", free, wanted);
+}
+
 }  // namespace
 
 HugePageCounts count_huge_pages() {
@@ -60,6 +90,27 @@ std::optional<std::uint64_t> free_huge_pages_of_node(int node) {
                   count_huge_pages().page_bytes / 1024));
   if (!text) return std::nullopt;
   return leading_number(*text);
+}
+
+std::string huge_page_shortage(
+    const std::vector<HugePageDemand>& demands,
+    const std::function<std::optional<std::uint64_t>(int node)>& free_on) {
+  std::vector<std::string> lacking;
+  std::map<int, std::uint64_t> shares = shares_of(demands);
+  for (const auto& [node, wanted] : shares) {
+    const std::uint64_t free = free_on(node).value_or(0);
+    if (free < wanted) lacking.push_back(shortage({node}, free, wanted));
+  }
+  for (const HugePageDemand& demand : demands) {
+    if (!is_joint(demand)) continue;
+    std::uint64_t left = 0;
+    for (const int node : demand.nodes) {
+      const std::uint64_t free = free_on(node).value_or(0);
+      left += free - std::min(free, shares[node]);
+    }
+    if (left < demand.pages) lacking.push_back(shortage(demand.nodes, left, demand.pages));
+  }
+  return fmt::format("{}", fmt::join(lacking, ", "));
 }
 
 bool map_existing_huge_pages(const std::byte* address, std::size_t bytes, std::size_t page_bytes) {

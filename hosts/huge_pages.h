@@ -1,9 +1,16 @@
-// Huge pages of the default size: how many there are, and which of a mapping's exist.
+// Huge pages of the default size: how many there are, whether the nodes that a policy names have
+// enough, and which of a mapping's exist.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
+
+#include "hosts/id_set.h"
+#include "hosts/placement.h"
 
 namespace numabench {
 
@@ -17,6 +24,21 @@ HugePageCounts count_huge_pages();
 
 /// Free huge pages of the default size on one node; nullopt if the kernel does not say.
 std::optional<std::uint64_t> free_huge_pages_of_node(int node);
+
+/// Huge pages that memory under a policy will take.
+struct HugePageDemand {
+  MemoryPolicy policy = MemoryPolicy::kDefault;
+  IdSet nodes;
+  std::uint64_t pages = 0;
+};
+
+/// What the nodes lack for all of `demands` together: "node 1 has 3 free huge pages of the 8 wanted
+/// there"; empty: nothing. Bound memory would die of a bus error there; interleaved memory would
+/// lie on other nodes, and nobody would say so, so that each node must have its share. The other
+/// policies want no node's.
+std::string huge_page_shortage(
+    const std::vector<HugePageDemand>& demands,
+    const std::function<std::optional<std::uint64_t>(int node)>& free_on = free_huge_pages_of_node);
 
 /// Maps into this process the huge pages of [address, address + bytes) that exist, whoever touched
 /// them first, and creates none: mincore(2) does not see a huge page that only another process has

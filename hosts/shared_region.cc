@@ -57,13 +57,10 @@ void touch(const std::byte* page) {
 }
 
 void check_huge_pages_on(const IdSet& nodes, std::size_t bytes, std::size_t page_bytes) {
-  std::uint64_t free = 0;
-  for (const int node : nodes) free += free_huge_pages_of_node(node).value_or(0);
-  const std::uint64_t needed = bytes / page_bytes;
-  if (needed <= free) return;
-  throw Error(ErrorKind::kPreflight,
-              fmt::format("{} huge pages bound to nodes {}, where {} are free", needed,
-                          format_id_list(nodes), free),
+  const std::string lacking =
+      huge_page_shortage({{MemoryPolicy::kBind, nodes, bytes / page_bytes}});
+  if (lacking.empty()) return;
+  throw Error(ErrorKind::kPreflight, "memory cannot be bound: " + lacking,
               "reserve more on these nodes (/sys/devices/system/node/node*/hugepages), or use "
               "the preferred policy");
 }

@@ -1,41 +1,18 @@
+#include "hosts/topology_reader.h"
+
 #include <fmt/format.h>
-#include <hwloc.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <iterator>
-#include <memory>
-#include <optional>
+#include <map>
 #include <tuple>
-#include <utility>
+#include <vector>
 
-#include "hosts/error.h"
-#include "hosts/files.h"
-#include "hosts/kernel_topology.h"
-#include "hosts/topology.h"
 #include "hosts/topology_reconciliation.h"
+#include "hosts/topology_warnings.h"
 
 namespace numabench {
 namespace {
-
-struct DestroyTopology {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using HwlocTopology = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
-HwlocTopology new_topology() {
-  hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) {
-    throw Error(ErrorKind::kInternal, "hwloc_topology_init failed");
-  }
-  // Without this flag a node without memory and CPUs outside the cpuset do not appear at all.
-  hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
-  return HwlocTopology(topology);
-}
 
 // The `type` objects in ascending logical order. By type and not by depth: NUMA nodes have a
 // virtual depth, and groups appear and vanish between hosts.
@@ -88,61 +65,7 @@ std::string export_xml(hwloc_topology_t topology) {
   return xml;
 }
 
-// Sets variables and puts back what was there.
-class ScopedEnvironment {
- public:
-  explicit ScopedEnvironment(const std::map<std::string, std::string>& variables) {
-    for (const auto& [name, value] : variables) {
-      const char* before = std::getenv(name.c_str());
-      before_[name] = before == nullptr ? std::nullopt : std::optional<std::string>(before);
-      ::setenv(name.c_str(), value.c_str(), 1);
-    }
-  }
-  ScopedEnvironment(const ScopedEnvironment&) = delete;
-  ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
-  ~ScopedEnvironment() {
-    for (const auto& [name, value] : before_) {
-      if (value) ::setenv(name.c_str(), value->c_str(), 1);
-      if (!value) ::unsetenv(name.c_str());
-    }
-  }
-
- private:
-  std::map<std::string, std::optional<std::string>> before_;
-};
-
 }  // namespace
-
-// Fills a Topology from a loaded hwloc topology.
-class TopologyReader {
- public:
-  TopologyReader(HwlocTopology hwloc, std::string source) : hwloc_(std::move(hwloc)) {
-    result_.source_ = std::move(source);
-  }
-
-  /// What hwloc says, held against `kernel` where there is one.
-  Topology read(const std::optional<KernelTopology>& kernel);
-
- private:
-  void read_nodes();
-  void read_cpus();
-  void read_groups();
-  void read_offline_cpus();
-  void read_caches();
-  void read_distances();
-  void read_memory_attributes();
-  void read_memory_attribute(hwloc_memattr_id_t attribute, hwloc_obj_t node);
-  int node_of(int cpu) const;
-  void give_cpus_their_nodes();
-  void warn_of_nodes();
-  void warn_of_cpus();
-  void warn_of_inherited_affinity();
-  void warn(const std::string& noun, const IdSet& ids, const std::string& state,
-            const std::string& consequence);
-
-  HwlocTopology hwloc_;
-  Topology result_;
-};
 
 Topology TopologyReader::read(const std::optional<KernelTopology>& kernel) {
   result_.is_this_host_ = hwloc_topology_is_thissystem(hwloc_.get()) != 0;
@@ -158,8 +81,7 @@ Topology TopologyReader::read(const std::optional<KernelTopology>& kernel) {
   std::vector<std::string> disagreements;
   if (kernel) disagreements = KernelReconciliation(result_, *kernel).run();
   give_cpus_their_nodes();
-  warn_of_nodes();
-  warn_of_cpus();
+  result_.warnings_ = topology_warnings(result_);
   std::move(disagreements.begin(), disagreements.end(), std::back_inserter(result_.warnings_));
   if (result_.is_this_host_) warn_of_inherited_affinity();
   return std::move(result_);
@@ -319,45 +241,6 @@ void TopologyReader::read_memory_attribute(hwloc_memattr_id_t attribute, hwloc_o
   }
 }
 
-// One warning for all of `ids`: a Grace host has dozens of empty nodes.
-void TopologyReader::warn(const std::string& noun, const IdSet& ids, const std::string& state,
-                          const std::string& consequence) {
-  if (ids.empty()) return;
-  result_.warnings_.push_back(fmt::format("{}{} {} {}: {}", noun, ids.size() == 1 ? "" : "s",
-                                          format_id_list(ids), state, consequence));
-}
-
-void TopologyReader::warn_of_nodes() {
-  IdSet without_memory, without_cpus, empty, gpu, disallowed;
-  for (const Node& node : result_.nodes_) {
-    if (node.kind == kGpuMemory) {
-      gpu.insert(node.id);
-      continue;
-    }
-    const bool has_memory = node.memory_bytes > 0;
-    if (!has_memory && !node.cpus.empty()) without_memory.insert(node.id);
-    if (has_memory && node.cpus.empty()) without_cpus.insert(node.id);
-    if (!has_memory && node.cpus.empty()) empty.insert(node.id);
-    if (has_memory && !node.allowed) disallowed.insert(node.id);
-  }
-  warn("node", without_memory, "without memory", "no memory can be bound there");
-  warn("node", without_cpus, "without CPUs", "no process can be bound there");
-  warn("node", empty, "without CPUs and memory", "left out of every placement");
-  warn("node", gpu, "memory of a GPU", "left out of every placement");
-  warn("node", disallowed, "not allowed", "this process may not allocate there (cpuset)");
-}
-
-void TopologyReader::warn_of_cpus() {
-  IdSet homeless, disallowed;
-  for (const Cpu& cpu : result_.cpus_) {
-    if (cpu.node < 0) homeless.insert(cpu.id);
-    if (!cpu.allowed) disallowed.insert(cpu.id);
-  }
-  warn("CPU", result_.offline_cpus_, "offline", "left out of every placement");
-  warn("CPU", homeless, "in no node", "no placement by node reaches them");
-  warn("CPU", disallowed, "not allowed", "this process may not run there (cpuset)");
-}
-
 // An affinity mask, unlike a cpuset, forbids nothing: a placement may leave it. With isolcpus= the
 // CPUs meant for measuring are just those outside.
 void TopologyReader::warn_of_inherited_affinity() {
@@ -370,62 +253,6 @@ void TopologyReader::warn_of_inherited_affinity() {
       fmt::format("started on CPUs {} only (taskset, isolcpus): what has no CPUs of its own in its "
                   "placement stays there",
                   format_id_list(inherited)));
-}
-
-Topology Topology::of_this_host() {
-  HwlocTopology hwloc = new_topology();
-  if (hwloc_topology_load(hwloc.get()) != 0) {
-    throw Error(ErrorKind::kPreflight,
-                fmt::format("hwloc cannot read this host's topology: {}", std::strerror(errno)),
-                "check that /sys is mounted");
-  }
-  // The environment can put another machine in its place, on which every binding is a no-op.
-  if (hwloc_topology_is_thissystem(hwloc.get()) == 0) {
-    throw Error(ErrorKind::kPreflight, "the environment makes hwloc describe another machine",
-                "unset HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_FSROOT and HWLOC_COMPONENTS");
-  }
-  return TopologyReader(std::move(hwloc), "this host").read(read_kernel_topology(""));
-}
-
-Topology Topology::of_gathered_folder(const std::string& path) {
-  if (!std::filesystem::is_directory(path + "/sys/devices/system/cpu")) {
-    throw Error(ErrorKind::kUsage, fmt::format("'{}' has no sys/devices/system/cpu", path),
-                "make such a folder with hwloc-gather-topology and unpack its archive");
-  }
-  // hwloc has no call for this.
-  const ScopedEnvironment environment(
-      {{"HWLOC_FSROOT", path}, {"HWLOC_COMPONENTS", "linux,stop"}, {"HWLOC_THISSYSTEM", "0"}});
-  HwlocTopology hwloc = new_topology();
-  if (hwloc_topology_load(hwloc.get()) != 0) {
-    throw Error(ErrorKind::kUsage, fmt::format("hwloc cannot read the host in '{}'", path));
-  }
-  return TopologyReader(std::move(hwloc), path).read(read_kernel_topology(path));
-}
-
-Topology Topology::of_xml_file(const std::string& path) {
-  HwlocTopology hwloc = new_topology();
-  // hwloc says no more of a file it cannot open than of one that is not XML.
-  if (!read_text_file(path)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("cannot read topology '{}': {}", path, std::strerror(errno)));
-  }
-  if (hwloc_topology_set_xml(hwloc.get(), path.c_str()) != 0 ||
-      hwloc_topology_load(hwloc.get()) != 0) {
-    throw Error(ErrorKind::kUsage, fmt::format("'{}' is not hwloc XML of version 1 or 2", path),
-                "make one with: lstopo file.xml");
-  }
-  return TopologyReader(std::move(hwloc), path).read(std::nullopt);
-}
-
-Topology Topology::of_synthetic(const std::string& description) {
-  HwlocTopology hwloc = new_topology();
-  if (hwloc_topology_set_synthetic(hwloc.get(), description.c_str()) != 0 ||
-      hwloc_topology_load(hwloc.get()) != 0) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("'{}' is not a synthetic topology of hwloc", description),
-                "write one such as \"pack:2 [numa(memory=64GB)] core:4 pu:2\"");
-  }
-  return TopologyReader(std::move(hwloc), description).read(std::nullopt);
 }
 
 }  // namespace numabench

@@ -1,7 +1,11 @@
 #include "hosts/probes/storage_probe.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +13,27 @@
 #include "hosts/process.h"
 
 namespace numabench {
+namespace {
+
+// Removed however the probe ends: fio that is killed at the timeout leaves its file.
+class ProbeFile {
+ public:
+  explicit ProbeFile(const std::string& directory)
+      : path_(fmt::format("{}/numabench-probe-{}", directory, ::getpid())) {}
+  ~ProbeFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  ProbeFile(const ProbeFile&) = delete;
+  ProbeFile& operator=(const ProbeFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
 
 StorageProbe parse_fio(const std::string& json, const std::string& directory) {
   constexpr double kNsInUs = 1000;
@@ -25,21 +50,23 @@ StorageProbe parse_fio(const std::string& json, const std::string& directory) {
   }
 }
 
-StorageProbe probe_storage(const std::string& directory, double seconds) {
+StorageProbe probe_storage(const std::string& directory, double seconds, std::uint64_t file_bytes) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(directory, ignored)) {
     throw Error(ErrorKind::kUsage, fmt::format("'{}' is no directory", directory),
                 "name a folder on the filesystem to be measured; devices are never opened");
   }
   CommandOptions options;
-  options.timeout = std::chrono::milliseconds(120'000 + static_cast<long>(1000 * seconds));
+  const auto runtime = std::chrono::milliseconds(std::max(1L, std::lround(1000 * seconds)));
+  options.timeout = std::chrono::minutes(2) + runtime;
+  const ProbeFile file(directory);
   CommandResult result;
   try {
-    result = run_command(
-        {"fio", "--name=numabench-probe", "--directory=" + directory, "--size=1g", "--rw=randread",
-         "--bs=8k", "--direct=1", "--ioengine=libaio", "--iodepth=32", "--time_based",
-         fmt::format("--runtime={:.0f}", seconds), "--unlink=1", "--output-format=json"},
-        options);
+    result = run_command({"fio", "--name=numabench-probe", "--filename=" + file.path(),
+                          fmt::format("--size={}", file_bytes), "--rw=randread", "--bs=8k",
+                          "--direct=1", "--ioengine=libaio", "--iodepth=32", "--time_based",
+                          fmt::format("--runtime={}ms", runtime.count()), "--output-format=json"},
+                         options);
   } catch (const Error& error) {
     throw Error(ErrorKind::kPreflight, "storage is measured by fio: " + error.problem(),
                 "install fio");

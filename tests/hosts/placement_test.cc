@@ -84,7 +84,21 @@ struct PolicyCase {
   std::string kernel_word;
   bool balancing = false;
   std::string later_kernel_word = {};  ///< since 6.13
+
+  /// Of the test: "prefer_many", "bind_balancing".
+  std::string name() const {
+    std::string name;
+    for (const char c : later_kernel_word.empty() ? kernel_word : later_kernel_word) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
+      if (c == ' ' || c == '=') name += '_';
+    }
+    return name;
+  }
 };
+
+std::ostream& operator<<(std::ostream& stream, const PolicyCase& tested) {
+  return stream << tested.name();
+}
 
 // Refused with the kernel that has the policy, when this one has not.
 bool kernel_has(const Placement& placement) {
@@ -128,7 +142,8 @@ INSTANTIATE_TEST_SUITE_P(
                       PolicyCase{MemoryPolicy::kWeightedInterleave, true, "weighted interleave"},
                       PolicyCase{MemoryPolicy::kBind, true, "bind=", true, "bind=balancing"},
                       PolicyCase{MemoryPolicy::kLocal, false, "local"},
-                      PolicyCase{MemoryPolicy::kDefault, false, "default"}));
+                      PolicyCase{MemoryPolicy::kDefault, false, "default"}),
+    [](const auto& info) { return info.param.name(); });
 
 TEST(Placement, IsInheritedByPrograms) {
   CommandOptions options;

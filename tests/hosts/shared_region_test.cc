@@ -313,7 +313,7 @@ TEST_F(HugeRegion, IsNotBoundToNodesWithTooFew) {
   const Error error =
       error_of([&] { region.set_policy(0, region.size(), MemoryPolicy::kBind, {1000}); });
   EXPECT_EQ(error.kind(), ErrorKind::kPreflight);
-  EXPECT_THAT(error.what(), HasSubstr("8 huge pages bound to nodes 1000, where 0 are free"));
+  EXPECT_THAT(error.what(), HasSubstr("node 1000 has 0 free huge pages of the 8 wanted"));
 }
 
 }  // namespace

@@ -4,30 +4,14 @@
 
 #include <filesystem>
 
-#include "hosts/error.h"
 #include "runner/engines/embedded/buffer_descriptor.h"
 #include "runner/engines/embedded/clock_sweep.h"
 #include "runner/engines/embedded/dense_map.h"
 #include "runner/engines/embedded/mapping_table.h"
+#include "runner/engines/embedded/pool_layout.h"
 
 namespace numabench {
 namespace {
-
-int partitions_of(const PoolPolicy& policy, const PoolShape& shape) {
-  const int nodes = static_cast<int>(shape.nodes.size());
-  const int partitions = policy.partitions == 0 ? nodes : policy.partitions;
-  if (partitions > 1 && partitions % nodes != 0) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} partitions do not divide over {} nodes", partitions, nodes),
-                "use a multiple of the number of nodes, or 0 for one a node");
-  }
-  if (static_cast<std::uint32_t>(partitions) > shape.buffers) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} partitions of a pool of {} buffers", partitions, shape.buffers),
-                "use a larger pool or fewer partitions");
-  }
-  return partitions;
-}
 
 bool node_exists(int node) {
   return std::filesystem::exists(fmt::format("/sys/devices/system/node/node{}", node));
@@ -36,7 +20,7 @@ bool node_exists(int node) {
 }  // namespace
 
 BufferPool::BufferPool(const PoolPolicy& policy, const PoolShape& shape)
-    : policy_(policy), shape_(shape), partitions_(partitions_of(policy, shape)) {
+    : policy_(policy), shape_(shape), partitions_(partition_count(policy, shape)) {
   reserve_memory();
   set_numa_policy();
   // Only now is memory touched: the sweep's weights and the mapping's locks.
@@ -54,17 +38,13 @@ BufferPool::BufferPool(const PoolPolicy& policy, const PoolShape& shape)
 BufferPool::~BufferPool() = default;
 
 void BufferPool::reserve_memory() {
-  const std::size_t descriptor_bytes = sizeof(BufferDescriptor) * shape_.buffers + 128;
-  descriptor_region_ =
-      SharedRegion(descriptor_bytes + ClockSweep::bytes(partitions_), shape_.huge_pages);
+  const PoolBytes bytes = pool_bytes(policy_, shape_);
+  descriptor_region_ = SharedRegion(bytes.descriptors, shape_.huge_pages);
   descriptors_ = reinterpret_cast<BufferDescriptor*>(descriptor_region_.data());
-  mapping_region_ = SharedRegion(policy_.mapping == PoolPolicy::Mapping::kDense
-                                     ? DenseMap::bytes(shape_.dataset_pages)
-                                     : MappingTable::bytes(shape_.buffers),
-                                 shape_.huge_pages);
+  mapping_region_ = SharedRegion(bytes.mapping, shape_.huge_pages);
   regions_ = {&descriptor_region_, &mapping_region_};
   if (shape_.page_contents) {
-    contents_region_ = SharedRegion(kPageBytes * shape_.buffers, shape_.huge_pages);
+    contents_region_ = SharedRegion(bytes.contents, shape_.huge_pages);
     regions_.push_back(&contents_region_);
   }
 }
@@ -84,14 +64,13 @@ void BufferPool::set_numa_policy() {
 // A memory page that two partitions share goes to the later one: with 4 KiB pages that is at most
 // 63 descriptors and half a buffer a boundary, with huge pages up to 2 MiB of either.
 void BufferPool::bind_partition(int partition) {
-  const auto nodes = static_cast<int>(shape_.nodes.size());
-  const auto node = static_cast<std::size_t>(partition * nodes / partitions_);
-  if (!node_exists(shape_.nodes[node])) return;
+  const int node = node_of_partition(shape_, partitions_, partition);
+  if (!node_exists(node)) return;
   const PartitionLayout layout(shape_.buffers, partitions_);
   const std::size_t first = layout.first_buffer(partition);
   const std::size_t count = layout.size(partition);
   const auto bind = [&](SharedRegion& region, std::size_t stride) {
-    region.set_policy(first * stride, count * stride, MemoryPolicy::kBind, {shape_.nodes[node]});
+    region.set_policy(first * stride, count * stride, MemoryPolicy::kBind, {node});
   };
   bind(descriptor_region_, sizeof(BufferDescriptor));
   if (shape_.page_contents) bind(contents_region_, kPageBytes);

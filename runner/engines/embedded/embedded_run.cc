@@ -10,6 +10,7 @@
 #include "hosts/units.h"
 #include "runner/engines/embedded/background_writer.h"
 #include "runner/engines/embedded/client.h"
+#include "runner/engines/embedded/pool_huge_pages.h"
 #include "runner/engines/pool_memory.h"
 
 namespace numabench {
@@ -49,7 +50,7 @@ PoolShape pool_shape(const CellSetup& setup) {
   const IdSet nodes = setup.host.topology.allowed_nodes();
   if (!nodes.empty()) shape.nodes.assign(nodes.begin(), nodes.end());
   shape.page_contents = setup.regime != Regime::kNone;
-  shape.huge_pages = setup.experiment.huge_pages;
+  shape.huge_pages = definite_huge_pages(setup, shape);
   return shape;
 }
 

@@ -21,7 +21,8 @@ namespace numabench {
 
 class Client;
 
-/// The pool that a cell asks for on its host.
+/// The pool that a cell asks for on its host. Throws Error(kPreflight) when the nodes that it would
+/// be on lack the huge pages for it.
 PoolShape pool_shape(const CellSetup& setup);
 
 /// A server process (it places the memory, as a postmaster does), the background writer when the

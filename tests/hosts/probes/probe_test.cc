@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -19,6 +20,7 @@
 namespace numabench {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -133,6 +135,32 @@ TEST(StorageProbe, ReadsFiosReport) {
   EXPECT_DOUBLE_EQ(probe.mean_latency_us, 81.50025);
   EXPECT_DOUBLE_EQ(probe.p99_latency_us, 250.88);
   EXPECT_EQ(error_of([] { parse_fio("no report", "/data"); }).kind(), ErrorKind::kRun);
+}
+
+// By fio itself. What it reads a second is the disk's business; that what it says agrees with
+// itself is not: with 32 reads in flight, reads a second × mean latency = 32 (Little's law).
+TEST(StorageProbe, ReadsAFileByFio) {
+  const TemporaryDirectory directory;
+  StorageProbe probe;
+  try {
+    probe = probe_storage(directory.path(), 1.2, 16 << 20);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kPreflight) throw;
+    GTEST_SKIP() << error.what();
+  }
+  EXPECT_EQ(probe.directory, directory.path());
+  const double in_flight = probe.reads_per_second * probe.mean_latency_us * 1e-6;
+  EXPECT_GT(in_flight, 1);
+  EXPECT_LT(in_flight, 33);
+  EXPECT_GT(probe.p99_latency_us, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path())) << "its file is removed";
+}
+
+TEST(StorageProbe, LeavesNoFileWhereFioFails) {
+  const TemporaryDirectory directory;
+  const Error error = error_of([&] { probe_storage(directory.path(), 1, 100); });
+  EXPECT_THAT(error.what(), AnyOf(HasSubstr("fio failed in"), HasSubstr("install fio")));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
 TEST(StorageProbe, OpensDirectoriesOnly) {

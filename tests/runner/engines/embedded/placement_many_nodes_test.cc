@@ -12,15 +12,20 @@
 #include <string>
 #include <thread>
 
+#include "hosts/error.h"
+#include "hosts/huge_pages.h"
 #include "hosts/process_stats.h"
 #include "runner/engines/embedded/buffer_pool.h"
 #include "runner/engines/embedded/embedded_engine.h"
 #include "runner/engines/embedded/partition_layout.h"
+#include "tests/hosts/error_of.h"
 #include "tests/hosts/kernel_view.h"
 #include "tests/hosts/temporary_directory.h"
 
 namespace numabench {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr std::uint64_t kPoolPages = 2048;
 
@@ -41,8 +46,8 @@ class EmbeddedOnManyNodes : public ::testing::Test {
                           arm_,
                           *workload_,
                           placement_,
-                          {kPoolPages, 0.5},
-                          kPoolPages * kPageBytes,
+                          {pool_pages_, 0.5},
+                          pool_pages_ * kPageBytes,
                           2,
                           Regime::kPageCache};
     const std::unique_ptr<Engine> engine = make_embedded_engine();
@@ -91,6 +96,7 @@ class EmbeddedOnManyNodes : public ::testing::Test {
     EXPECT_LE(elsewhere, 0.05 * static_cast<double>(kPoolPages * kPageBytes));
   }
 
+  std::uint64_t pool_pages_ = kPoolPages;
   TemporaryDirectory directory_;
   Experiment experiment_;
   Host host_{.provider = "local", .topology = Topology::of_this_host(), .snapshot = {}};
@@ -119,6 +125,48 @@ TEST_F(EmbeddedOnManyNodes, InterleavedPoolLiesOnAllNodesAlike) {
   for (const auto& [node, of_node] : bytes) {
     EXPECT_NEAR(of_node, sum / static_cast<double>(nodes_.size()), 0.02 * sum) << node;
   }
+}
+
+// 16 MiB of pages with descriptors and mapping: at most 10 huge pages of 2 MiB. The kernel grants
+// the mapping while the host has them, and sends a bus error at the first touch of one too many.
+class HugePoolOnManyNodes : public EmbeddedOnManyNodes {
+ protected:
+  void SetUp() override {
+    EmbeddedOnManyNodes::SetUp();
+    if (IsSkipped()) return;
+    if (count_huge_pages().page_bytes != 2 << 20) GTEST_SKIP() << "needs huge pages of 2 MiB";
+    for (const int node : nodes_) free_[node] = free_huge_pages_of_node(node).value_or(0);
+    if (free_on(last_) < 10 || free_on(last_) > 20) GTEST_SKIP() << "needs 10 to 20 huge pages";
+    experiment_.huge_pages = SharedRegion::HugePages::kOn;
+  }
+  std::uint64_t free_on(int node) const { return free_.at(node); }
+
+  std::map<int, std::uint64_t> free_;
+};
+
+TEST_F(HugePoolOnManyNodes, LiesInHugePagesOfItsNodeWhileThereAreEnough) {
+  const auto bytes = pool_of_server_under({{}, MemoryPolicy::kBind, {last_}});
+  EXPECT_GE(bytes.at(last_), static_cast<double>(kPoolPages * kPageBytes));
+}
+
+TEST_F(HugePoolOnManyNodes, IsRefusedBeforeTheStartWhereItsNodeHasTooFew) {
+  pool_pages_ = (free_on(last_) + 1) * (2 << 20) / kPageBytes;
+  const Error bound = error_of([&] { pool_of_server_under({{}, MemoryPolicy::kBind, {last_}}); });
+  EXPECT_EQ(bound.kind(), ErrorKind::kPreflight);
+  EXPECT_THAT(bound.what(), HasSubstr(fmt::format("node {} has {} free huge pages of the {} wanted",
+                                                  last_, free_on(last_), free_on(last_) + 3)));
+  const IdSet one{last_};
+  const Error interleaved = error_of([&] {
+    pool_of_server_under({{}, MemoryPolicy::kInterleave, one});
+  });
+  EXPECT_THAT(interleaved.what(), HasSubstr(fmt::format("node {} has", last_)));
+}
+
+TEST_F(HugePoolOnManyNodes, TakesSmallPagesThereWhenItMay) {
+  experiment_.huge_pages = SharedRegion::HugePages::kTry;
+  pool_pages_ = (free_on(last_) + 1) * (2 << 20) / kPageBytes;
+  const auto bytes = pool_of_server_under({{}, MemoryPolicy::kBind, {last_}});
+  EXPECT_GE(bytes.at(last_), static_cast<double>(pool_pages_ * kPageBytes));
 }
 
 // First touch: a pool that one node's CPUs have touched lies there, whoever uses it.
