@@ -43,10 +43,12 @@ struct ComparisonRow {
   int runs_ok = 0;       ///< runs that count
   int runs_total = 0;    ///< finished runs, failed and void ones included
   int runs_planned = 0;  ///< with those that were added
-  /// Set when no run counts: "FAILED: reason of the last run" (or VOID, INTERRUPTED) or "NOT RUN".
+  /// Set when no run counts: "FAILED: reason" (or VOID, INTERRUPTED; each distinct reason, with its
+  /// count where there are several) or "NOT RUN".
   std::string problem;
   /// Of the runs that count, texts that differ in numbers only taken as one ("2.4 laps: fewer than
-  /// three"), without those that are a note; and how many runs were left out, with the reason.
+  /// three"), without those that are a note; and how many runs were left out, for each distinct
+  /// reason.
   std::vector<std::string> warnings;
   std::vector<ComparisonValue> values;  ///< one per metric of the comparison, in its order
 

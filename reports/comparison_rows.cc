@@ -46,21 +46,49 @@ ComparisonValue summarize_metric(const std::vector<RunRecord>& runs, const std::
   return result;
 }
 
-std::string describe_problem(const std::vector<RunRecord>& runs) {
-  if (runs.empty()) return "NOT RUN";
-  return fmt::format("{}: {}", upper(to_string(runs.back().status)), runs.back().reason);
+/// Runs that went wrong in the same way: their reasons differ in numbers only, such as a pid.
+struct LeftOut {
+  RunStatus status = RunStatus::kFailed;
+  std::string reason;  ///< the first one's
+  int count = 0;
+};
+
+/// By the first of each kind. An interrupted run says nothing about its cell, a failed or void one
+/// does.
+std::vector<LeftOut> runs_left_out(const std::vector<RunRecord>& runs) {
+  std::vector<LeftOut> kinds;
+  for (const RunRecord& run : runs) {
+    if (run.status != RunStatus::kFailed && run.status != RunStatus::kVoid) continue;
+    const auto known = std::ranges::find_if(kinds, [&](const LeftOut& kind) {
+      return kind.status == run.status && warning_kind(kind.reason) == warning_kind(run.reason);
+    });
+    LeftOut& kind =
+        known == kinds.end() ? kinds.emplace_back(LeftOut{run.status, run.reason}) : *known;
+    ++kind.count;
+  }
+  return kinds;
 }
 
-/// An interrupted run says nothing about its cell, a failed or void one does.
+std::string describe_problem(const std::vector<RunRecord>& runs) {
+  if (runs.empty()) return "NOT RUN";
+  const std::vector<LeftOut> kinds = runs_left_out(runs);
+  if (kinds.empty()) {
+    return fmt::format("{}: {}", upper(to_string(runs.back().status)), runs.back().reason);
+  }
+  std::vector<std::string> texts;
+  for (const LeftOut& kind : kinds) {
+    const std::string times =
+        kinds.size() > 1 ? fmt::format(" ({} of {})", kind.count, runs.size()) : "";
+    texts.push_back(fmt::format("{}: {}{}", upper(to_string(kind.status)), kind.reason, times));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 void warn_of_runs_left_out(ComparisonRow& row, const std::vector<RunRecord>& runs) {
-  const auto left_out = [](const RunRecord& run) {
-    return run.status == RunStatus::kFailed || run.status == RunStatus::kVoid;
-  };
-  const auto count = std::count_if(runs.begin(), runs.end(), left_out);
-  if (count == 0) return;
-  const auto last = std::find_if(runs.rbegin(), runs.rend(), left_out);
-  row.warnings.push_back(fmt::format("{} of {} runs left out: {}: {}", count, runs.size(),
-                                     to_string(last->status), last->reason));
+  for (const LeftOut& kind : runs_left_out(runs)) {
+    row.warnings.push_back(fmt::format("{} of {} runs left out: {}: {}", kind.count, runs.size(),
+                                       to_string(kind.status), kind.reason));
+  }
 }
 
 void collect_warnings(ComparisonRow& row, const std::vector<RunRecord>& runs) {

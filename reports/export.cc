@@ -12,6 +12,7 @@
 
 #include "hosts/error.h"
 #include "hosts/units.h"
+#include "reports/arm_facts.h"
 #include "reports/csv.h"
 #include "reports/metric.h"
 
@@ -71,18 +72,32 @@ std::vector<std::string> metrics_of(const std::vector<CellRuns>& cells) {
   return metrics;
 }
 
-/// The fields of a run in front of its metrics, with their names.
+ArmRecord arm_named(const std::vector<ArmRecord>& arms, const std::string& name) {
+  const auto found = std::ranges::find(arms, name, &ArmRecord::name);
+  return found == arms.end() ? ArmRecord{} : *found;
+}
+
+/// The fields of a run in front of its metrics, with their names: export.h has what they mean.
 std::vector<std::pair<std::string, std::string>> csv_factors(const ExperimentRecord& experiment,
+                                                             const ArmRecord& arm,
                                                              const CellRecord& cell,
                                                              const RunRecord& run) {
+  const ArmFacts build = arm_facts(arm).value_or(ArmFacts{});
   return {
       {"experiment_id", std::to_string(experiment.id)},
       {"experiment", experiment.name},
       {"engine", experiment.engine},
       {"smoke", experiment.smoke ? "1" : "0"},
+      {"scale", format_exact(experiment.scale)},
+      {"software", experiment.software},
       {"cell", cell.hash},
       {"cell_group", cell.group},
       {"arm", cell.arm},
+      {"copy_of", arm.copy_of},
+      {"series", arm.series},
+      {"series_position", arm.series.empty() ? "" : std::to_string(arm.series_position)},
+      {"build_source", build.source},
+      {"build_id", build.build_id},
       {"workload", cell.workload},
       {"workload_parameters", cell.workload_parameters},
       {"placement", cell.placement},
@@ -96,6 +111,7 @@ std::vector<std::pair<std::string, std::string>> csv_factors(const ExperimentRec
       {"run_order", std::to_string(run.run_order)},
       {"block", std::to_string(run.block)},
       {"block_position", std::to_string(run.block_position)},
+      {"addition", std::to_string(run.addition)},
       {"seed", std::to_string(run.seed)},
       {"status", to_string(run.status)},
       {"reason", run.reason},
@@ -106,19 +122,20 @@ std::vector<std::pair<std::string, std::string>> csv_factors(const ExperimentRec
 
 std::string csv_header(const std::vector<std::string>& metrics) {
   std::vector<std::string> names;
-  for (const auto& [name, text] : csv_factors({}, {}, {})) names.push_back(name);
+  for (const auto& [name, text] : csv_factors({}, {}, {}, {})) names.push_back(name);
   names.insert(names.end(), metrics.begin(), metrics.end());
   return csv_line(names);
 }
 
-std::string csv_row(const ExperimentRecord& experiment, const CellRecord& cell,
-                    const RunRecord& run, const std::vector<std::string>& metrics) {
+std::string csv_row(const ExperimentRecord& experiment, const ArmRecord& arm,
+                    const CellRecord& cell, const RunRecord& run,
+                    const std::vector<std::string>& metrics) {
   std::map<std::string_view, std::string> texts;
   for (const MetricValue& value : run.values) {
     if (value.value) texts[value.metric] = format_exact(*value.value);
   }
   std::vector<std::string> fields;
-  for (const auto& [name, text] : csv_factors(experiment, cell, run)) fields.push_back(text);
+  for (const auto& [name, text] : csv_factors(experiment, arm, cell, run)) fields.push_back(text);
   for (const std::string& metric : metrics) fields.push_back(texts[metric]);
   return csv_line(fields);
 }
@@ -134,16 +151,21 @@ Json to_json(const ExperimentRecord& experiment) {
           {"seed", std::to_string(experiment.seed)},
           {"runs_per_cell", experiment.runs_per_cell},
           {"smoke", experiment.smoke},
+          {"scale", experiment.scale},
           {"notes", experiment.notes},
           {"started_at", experiment.started_at},
           {"software", experiment.software}};
 }
 
+/// As text when it is no JSON.
+Json parsed(const std::string& text) {
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
 Json to_json(const HostRecord& host) {
-  Json snapshot = Json::parse(host.snapshot_json, nullptr, false);
-  if (snapshot.is_discarded()) snapshot = host.snapshot_json;
   return {{"hostname", host.hostname},
-          {"snapshot", std::move(snapshot)},
+          {"snapshot", parsed(host.snapshot_json)},
           {"topology_xml", host.topology_xml}};
 }
 
@@ -151,7 +173,13 @@ Json to_json(const std::vector<ArmRecord>& arms) {
   Json array = Json::array();
   for (const ArmRecord& arm : arms) {
     array.push_back(
-        {{"name", arm.name}, {"description", arm.description}, {"definition", arm.definition}});
+        {{"name", arm.name},
+         {"description", arm.description},
+         {"definition", arm.definition},
+         {"copy_of", arm.copy_of},
+         {"series", arm.series},
+         {"series_position", arm.series.empty() ? Json(nullptr) : Json(arm.series_position)},
+         {"build", arm.build_json ? parsed(*arm.build_json) : Json(nullptr)}});
   }
   return array;
 }
@@ -204,6 +232,7 @@ Json to_json(const RunRecord& run) {
           {"run_order", run.run_order},
           {"block", run.block},
           {"block_position", run.block_position},
+          {"addition", run.addition},
           {"seed", std::to_string(run.seed)},
           {"status", to_string(run.status)},
           {"reason", run.reason},
@@ -243,8 +272,10 @@ std::string export_csv(const Store& store, std::int64_t experiment_id, const Wan
   const std::vector<CellRuns> cells = wanted_cells(store, experiment_id, wanted);
   const std::vector<std::string> metrics = metrics_of(cells);
   std::string csv = csv_header(metrics);
-  for (const CellRuns& cell : cells) {
-    for (const RunRecord& run : cell.runs) csv += csv_row(experiment, cell.cell, run, metrics);
+  const std::vector<ArmRecord> arms = store.arms(experiment_id);
+  for (const auto& [cell, runs] : cells) {
+    const ArmRecord arm = arm_named(arms, cell.arm);
+    for (const RunRecord& run : runs) csv += csv_row(experiment, arm, cell, run, metrics);
   }
   return csv;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hosts/error.h"
 #include "reports/trend.h"
 #include "runner/engines/client_placement.h"
+#include "runner/measure/broken_rule.h"
 #include "runner/measure/conditions.h"
 
 namespace numabench {
@@ -80,9 +82,7 @@ LoopOutcome RunLoop::execute(const std::vector<std::size_t>& pending) {
         outcome.interrupted = true;
         return outcome;
       }
-      record.status = RunStatus::kFailed;
-      record.reason = error.what();
-      explain_failure(record);
+      explain_failure(error, record);
     }
     record.duration_seconds = clock_.now_seconds() - start;
     ++(record.status == RunStatus::kOk ? outcome.ok : outcome.failed);
@@ -91,11 +91,19 @@ LoopOutcome RunLoop::execute(const std::vector<std::size_t>& pending) {
   return outcome;
 }
 
-/// The rules that it broke before it failed: a server that crashed may have been killed for want of
-/// memory.
-void RunLoop::explain_failure(RunRecord& record) const {
+/// Beside its reason stand the other rules that it broke before: a server that crashed may have
+/// been killed for want of memory.
+void RunLoop::explain_failure(const Error& error, RunRecord& record) {
+  record.status = RunStatus::kFailed;
+  record.reason = error.what();
+  const auto* broken = dynamic_cast<const BrokenRule*>(&error);
+  if (broken != nullptr) keep({broken->breach()});
   Ruling ruling =
       judge(breaches_, record.values, void_policy(experiment_), experiment_.is_publishable());
+  if (broken != nullptr && !ruling.void_reason.empty()) {
+    record.status = RunStatus::kVoid;
+    record.reason = std::exchange(ruling.void_reason, "");
+  }
   if (!ruling.void_reason.empty()) ruling.warnings.push_back(ruling.void_reason);
   for (std::string& broken : ruling.warnings) record.events.push_back({"error", std::move(broken)});
 }
@@ -125,8 +133,17 @@ void RunLoop::measure(const PlannedRun& run, RunRecord& record) {
     if (interrupted_()) throw Error(ErrorKind::kInterrupted, "interrupted");
     observer_.stage(stage);
   };
-  engine_.prepare(setup, run.seed);
-  server_started_s_ = clock_.now_seconds();
+  try {
+    engine_.prepare(setup, run.seed);
+    server_started_s_ = clock_.now_seconds();
+    take_passes(cell, record);
+  } catch (const Error&) {
+    std::ranges::move(engine_.evidence(), std::back_inserter(record.artifacts));
+    throw;
+  }
+}
+
+void RunLoop::take_passes(const PlannedCell& cell, RunRecord& record) {
   take_pass(record, "");
   while (engine_.another_pass()) {
     RunRecord unkept;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "hosts/error.h"
 #include "reports/store.h"
 #include "runner/clock.h"
 #include "runner/engines/engine.h"
@@ -62,6 +63,8 @@ class RunLoop {
  private:
   RunRecord blank_record(std::size_t index);
   void measure(const PlannedRun& run, RunRecord& record);
+  /// All passes, and what they measured.
+  void take_passes(const PlannedCell& cell, RunRecord& record);
   /// start -> warm-up -> reset_counters -> window.
   void take_pass(RunRecord& record, const std::string& which);
   void warm_up(RunRecord& record);
@@ -75,7 +78,8 @@ class RunLoop {
   static void keep(MonitorRecord seen, RunRecord& record);
   /// The first of each rule.
   void keep(std::vector<Breach> breaches);
-  void explain_failure(RunRecord& record) const;
+  /// Failed, or void when it is a rule that it could not go on for.
+  void explain_failure(const Error& error, RunRecord& record);
   void take_stats(const PlannedCell& cell, RunRecord& record);
   /// Says when the speed of the window's seconds drifted or jumped.
   static void judge_seconds(RunRecord& record);

@@ -114,7 +114,8 @@ class Engine {
   /// the run goes on, such as whether every process still is where its placement put it. Of what it
   /// returns, the first breach of each rule is kept, beside those of stats().
   virtual std::vector<Breach> look() { return {}; }
-  /// Throws Error(kRun) as soon as a client or the server has died.
+  /// Throws Error(kRun) as soon as a client or the server has died: BrokenRule where void_rules.h
+  /// has a name for it.
   virtual void check_alive() = 0;
   /// Ends the window. True when the run is to be measured once more in another way (a server with
   /// counters in it beside one without): a pass that begins with start(). Its samples are not kept.
@@ -122,6 +123,8 @@ class Engine {
   /// Ends the window, stops the clients and returns what was measured, after checking that the pool
   /// is consistent.
   virtual EngineStats stats() = 0;
+  /// After an error: what says why it came to it, such as logs that stop() removes. Never throws.
+  virtual std::vector<ArtifactRecord> evidence() const { return {}; }
   /// Stops and removes everything that prepare() and start() made; safe at any point, also after an
   /// exception, and more than once.
   virtual void stop() = 0;

@@ -247,7 +247,8 @@ TEST(CompareArms, AFailedCellIsARowInItsPlace) {
   const std::vector<ComparisonRow>& rows = comparison.tables.at(0).rows;
   EXPECT_THAT(labels(comparison.tables[0]),
               ElementsAre("1 stock", "1 numa-only", "2 stock", "2 numa-only"));
-  EXPECT_EQ(rows[0].problem, "FAILED: killed by signal 9");
+  EXPECT_EQ(rows[0].problem,
+            "VOID: mask of client 3 (1 of 2); FAILED: killed by signal 9 (1 of 2)");
   EXPECT_EQ(rows[0].runs_ok, 0);
   EXPECT_EQ(rows[0].runs_total, 2);
   EXPECT_FALSE(rows[0].find("tps")->summary);
@@ -281,6 +282,31 @@ TEST(CompareArms, CountsTheRunsThatCountAndSaysWhyOthersDoNot) {
   EXPECT_EQ(row.runs_planned, 4) << "with those that were added to the three of the plan";
   EXPECT_EQ(row.find("tps")->summary->maximum, 30);
   EXPECT_THAT(row.warnings, ElementsAre("1 of 4 runs left out: void: huge pages were not used"));
+}
+
+TEST(CompareArms, NamesEachReasonOfRunsThatWereLeftOutWithItsCount) {
+  FabricatedStore fabricated({"stock"});
+  const auto spoil = [&](RunStatus status, const char* reason) {
+    fabricated.run({}, status, reason);
+  };
+  fabricated.cell("stock", 1);
+  fabricated.runs_of("tps", {10, 30, 20});
+  spoil(RunStatus::kVoid, "oom_kill: 1 process");
+  spoil(RunStatus::kFailed, "pgbench died");
+  spoil(RunStatus::kVoid, "oom_kill: 2 process");
+  fabricated.cell("stock", 2);
+  spoil(RunStatus::kVoid, "swap_used: 7");
+  spoil(RunStatus::kVoid, "swap_used: 9");
+  fabricated.cell("stock", 3);
+  spoil(RunStatus::kVoid, "swap_used: 7");
+  spoil(RunStatus::kFailed, "pgbench died");
+  spoil(RunStatus::kInterrupted, "Ctrl-C");
+  const Store store = fabricated.write();
+  const auto rows = compare_arms(store, options_for(fabricated)).tables.at(0).rows;
+  EXPECT_THAT(rows.at(0).warnings, ElementsAre("2 of 6 runs left out: void: oom_kill: 1 process",
+                                               "1 of 6 runs left out: failed: pgbench died"));
+  EXPECT_EQ(rows.at(1).problem, "VOID: swap_used: 7");
+  EXPECT_EQ(rows.at(2).problem, "VOID: swap_used: 7 (1 of 3); FAILED: pgbench died (1 of 3)");
 }
 
 TEST(CompareArms, KeepsTheReasonOfAMissingValue) {

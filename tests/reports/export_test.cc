@@ -100,6 +100,59 @@ TEST_F(Export, MetricsStandInTheOrderOfTheCatalogueAndNodesInThatOfTheirNumbers)
               testing::EndsWith(",duration_seconds,tps,tail,pool_bytes_node2,pool_bytes_node10"));
 }
 
+/// stock as installed, and the second step of a series with a run that was added; a copy of stock.
+void write_built_arms(Store& store) {
+  ExperimentRecord experiment = test::experiment_record(store.add_host({}));
+  experiment.scale = 0.125;
+  experiment.software = "numabench 1.0, commit abc";
+  ArmRecord step{"patched-2", "", ""};
+  step.build_json =
+      R"({"source": "git /src 0123abc", "build_id": "77ff", "patches": [{"name": "0001"}]})";
+  step.series = "patched";
+  step.series_position = 2;
+  ArmRecord copy{"stock-aa", "", ""};
+  copy.copy_of = "stock";
+  copy.build_json = "not { json";
+  std::vector<CellRecord> cells = test::cell_records({"stock", "patched-2", "stock-aa"}, {"g"});
+  store.add_experiment(experiment, {{"stock", "", ""}, step, copy}, cells);
+  for (const CellRecord& cell : cells) {
+    RunRecord run = run_record(cell.id, 1, {MetricValue::of("tps", 5)});
+    if (cell.arm == "patched-2") run.addition = 3;
+    store.add_run(run);
+  }
+}
+
+TEST_F(Export, CsvSaysWhatWasMeasuredAndInWhichRound) {
+  write_built_arms(store_);
+  const json rows = csv_as_read_by_sqlite3(
+      "SELECT arm, scale, software, copy_of, series, series_position, build_source, build_id, "
+      "addition FROM run ORDER BY arm");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], json::parse(R"({"arm": "patched-2", "scale": "0.125",
+      "software": "numabench 1.0, commit abc", "copy_of": "", "series": "patched",
+      "series_position": "2", "build_source": "git /src 0123abc", "build_id": "77ff",
+      "addition": "3"})"));
+  EXPECT_EQ(rows[1], json::parse(R"({"arm": "stock", "scale": "0.125",
+      "software": "numabench 1.0, commit abc", "copy_of": "", "series": "",
+      "series_position": "", "build_source": "", "build_id": "", "addition": "0"})"));
+  EXPECT_EQ(rows[2]["copy_of"], "stock");
+}
+
+TEST_F(Export, JsonHasTheBuildRecordOfEachArm) {
+  write_built_arms(store_);
+  const json exported = parsed_json();
+  EXPECT_EQ(exported["experiment"]["scale"], 0.125);
+  const json& arms = exported["arms"];
+  EXPECT_EQ(arms[0]["build"], nullptr);
+  EXPECT_EQ(arms[1]["series"], "patched");
+  EXPECT_EQ(arms[1]["series_position"], 2);
+  EXPECT_EQ(arms[1]["build"]["build_id"], "77ff");
+  EXPECT_EQ(arms[1]["build"]["patches"][0]["name"], "0001");
+  EXPECT_EQ(arms[2]["copy_of"], "stock");
+  EXPECT_EQ(arms[2]["build"], "not { json") << "kept as text";
+  EXPECT_EQ(exported["cells"][1]["runs"][0]["addition"], 3);
+}
+
 TEST_F(Export, OnlyWantedCellsAreIn) {
   const std::vector<CellRecord> cells = add_cells(store_, {"stock", "patched"}, {"g"});
   store_.add_run(run_record(cells[0].id, 1, {MetricValue::of("tps", 1)}));
@@ -156,7 +209,9 @@ TEST_F(Export, JsonHasTheWholeExperiment) {
   EXPECT_EQ(exported["host"]["snapshot"]["kernel"], "6.1");
   EXPECT_EQ(exported["host"]["topology_xml"], "<topology/>");
   EXPECT_EQ(exported["arms"], json::parse(R"([{"name": "stock", "description": "as released",
-                                               "definition": "policy: {}"}])"));
+                                               "definition": "policy: {}", "copy_of": "",
+                                               "series": "", "series_position": null,
+                                               "build": null}])"));
   EXPECT_EQ(exported["metrics"][0]["name"], "tps");
   EXPECT_EQ(exported["metrics"][0]["unit"], "1/s");
   EXPECT_EQ(exported["metrics"][0]["better"], "higher");

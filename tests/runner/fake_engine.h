@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hosts/error.h"
 #include "runner/clock.h"
 #include "runner/engines/engine.h"
+#include "runner/measure/broken_rule.h"
 
 namespace numabench {
 
@@ -74,9 +76,9 @@ class FakeEngine : public Engine {
     return progress;
   }
   void check_alive() override {
-    if (clock_.now_seconds() >= dies_at_seconds) {
-      throw Error(ErrorKind::kRun, "client 3 was killed by signal 9");
-    }
+    if (clock_.now_seconds() < dies_at_seconds) return;
+    if (dies_of) throw BrokenRule(*dies_of);
+    throw Error(ErrorKind::kRun, "client 3 was killed by signal 9");
   }
   bool another_pass() override {
     if (passes_left == 0) return false;
@@ -94,6 +96,7 @@ class FakeEngine : public Engine {
     return stats;
   }
   std::vector<Breach> look() override { return seen_each_second; }
+  std::vector<ArtifactRecord> evidence() const override { return {{"server.log", "PANIC"}}; }
   void stop() override { log.emplace_back("stop"); }
 
   std::vector<std::string> log;
@@ -103,6 +106,7 @@ class FakeEngine : public Engine {
   std::string fail_in;
   std::string escaped;
   double dies_at_seconds = 1e18;
+  std::optional<Breach> dies_of;  ///< nullopt: of what no rule has a name for
   double laps_per_second = 1;
   double fills_in_seconds = 0;        ///< 0: the pool is full at once
   double finishes_at_seconds = 1e18;  ///< of the warm-up or the window

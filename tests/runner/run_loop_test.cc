@@ -276,6 +276,36 @@ TEST_F(RunLoopTest, RecordsAFailedRunWithItsReasonAndGoesOn) {
   EXPECT_THAT(observer.records[0].reason, HasSubstr("killed by signal 9"));
 }
 
+TEST_F(RunLoopTest, AFailedRunKeepsWhatTheEngineHasToShowForIt) {
+  engine.fail_in = "prepare";
+  execute({0});
+  ASSERT_EQ(observer.records[0].artifacts.size(), 1u);
+  EXPECT_EQ(observer.records[0].artifacts[0].bytes, "PANIC");
+}
+
+TEST_F(RunLoopTest, ARunThatCannotGoOnBecauseOfARuleIsVoidWithItsReason) {
+  engine.dies_at_seconds = clock.now_seconds() + 2.5;
+  engine.dies_of = {"server_restarted", "checkpointer process (PID 17) was terminated"};
+  engine.seen_each_second = {{"settings_differ", "work_mem"}};
+  EXPECT_EQ(execute({0}).failed, 1);
+  const RunRecord& record = observer.records[0];
+  EXPECT_EQ(record.status, RunStatus::kVoid);
+  EXPECT_THAT(record.reason, HasSubstr("settings_differ: work_mem; ")) << "the first that voids it";
+  ASSERT_EQ(record.events.size(), 1u);
+  EXPECT_THAT(record.events[0].text,
+              HasSubstr("server_restarted: checkpointer process (PID 17) was terminated; look"));
+}
+
+// There are no numbers that a warning could stand beside.
+TEST_F(RunLoopTest, ARunThatCannotGoOnFailsWhereItsRuleOnlyWarns) {
+  engine.dies_at_seconds = clock.now_seconds() + 2.5;
+  engine.dies_of = {"server_restarted", "it was stopped"};
+  experiment.voids["server_restarted"] = {{}, RuleAction::kWarn};
+  execute({0});
+  EXPECT_EQ(observer.records[0].status, RunStatus::kFailed);
+  EXPECT_THAT(observer.records[0].reason, HasSubstr("it was stopped; look into"));
+}
+
 TEST_F(RunLoopTest, StopsTheEngineWhenPrepareFails) {
   engine.fail_in = "prepare";
   execute({0});

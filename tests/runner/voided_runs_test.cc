@@ -16,6 +16,7 @@
 #include "runner/measure/sensors/sensors.h"
 #include "runner/run_loop.h"
 #include "tests/hosts/temporary_directory.h"
+#include "tests/runner/provoked_run.h"
 
 namespace numabench {
 namespace {
@@ -23,27 +24,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-class KeepingObserver : public RunObserver {
- public:
-  void begin(const PlannedRun&) override {}
-  void stage(const std::string&) override {}
-  void finish(const PlannedRun&, RunRecord run) override { record = std::move(run); }
-  RunRecord record;
-};
-
-/// Does something when it is looked at.
-class Provoker : public Sensor {
- public:
-  explicit Provoker(std::function<void()> act) : act_(std::move(act)) {}
-  std::vector<MetricValue> read(double) override {
-    act_();
-    return {};
-  }
-
- private:
-  std::function<void()> act_;
-};
 
 class VoidedRuns : public testing::Test {
  protected:

@@ -69,6 +69,14 @@ std::vector<PgbenchRun::Result> ClientProcesses::results() {
   return results;
 }
 
+std::vector<ArtifactRecord> ClientProcesses::outputs() const {
+  std::vector<ArtifactRecord> outputs;
+  for (const auto& run : runs_) {
+    outputs.push_back({fmt::format("pgbench-{}.txt", run->role().name), run->output()});
+  }
+  return outputs;
+}
+
 std::string ClientProcesses::command_lines() const {
   std::string lines;
   for (const auto& run : runs_) {

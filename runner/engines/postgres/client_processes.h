@@ -28,12 +28,14 @@ class ClientProcesses {
   std::uint64_t transactions(Role::Kind kind) const;
   /// All have done what they had to.
   bool have_finished();
-  /// Throws Error(kRun) when one has died.
+  /// Throws Error(kRun) when one has died, BrokenRule when one has lost a client.
   void check_alive();
   /// Ends those that still run and waits for their reports.
   void end();
-  /// After end(); one for each role, in their order. Throws Error(kRun) when one failed.
+  /// After end(); one for each role, in their order. Throws as check_alive() does.
   std::vector<PgbenchRun::Result> results();
+  /// What each has printed so far, for a run that failed.
+  std::vector<ArtifactRecord> outputs() const;
 
   /// Of each process: for placement proofs.
   struct Process {

@@ -18,6 +18,7 @@
 #include "hosts/system_error.h"
 #include "hosts/units.h"
 #include "reports/digest.h"
+#include "runner/measure/broken_rule.h"
 
 namespace numabench {
 namespace {
@@ -243,9 +244,18 @@ PgbenchRun::Result PgbenchRun::result() {
   return result;
 }
 
+std::string PgbenchRun::output() const {
+  errors_.read_more();
+  return read_whole_file(output_path(directory_)) + errors_.messages();
+}
+
 void PgbenchRun::check_messages() const {
   errors_.read_more();
   const std::string failure = pgbench_failure(errors_.messages());
+  if (is_aborted_client(failure)) {
+    throw BrokenRule(
+        {"aborted_clients", fmt::format("pgbench of the {}: {}", role_.name, failure)});
+  }
   if (!failure.empty()) fail(failure);
 }
 

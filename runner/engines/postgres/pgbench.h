@@ -46,6 +46,8 @@ std::optional<PgbenchProgress> parse_pgbench_progress(const std::string& line);
 /// The first error that pgbench printed ("client 3 aborted in command 1 …"), and how many more; one
 /// line, empty when it ran well.
 std::string pgbench_failure(const std::string& error_output);
+/// Whether that is of a client that was at work: its connection was lost, or a query failed.
+bool is_aborted_client(const std::string& failure);
 
 /// Latencies of logged transactions. pXX is the least latency that so many per cent of them do not
 /// exceed (nearest rank): exact, in the log's whole microseconds.
@@ -110,7 +112,8 @@ class PgbenchRun {
   std::uint64_t transactions() const;
   /// True when it has ended by itself, as asked by role.transactions.
   bool has_finished();
-  /// Throws Error(kRun) when it has died, has ended too early, or a client was aborted.
+  /// Throws Error(kRun) when it has died or has ended too early, BrokenRule when a client was
+  /// aborted.
   void check_alive();
   /// Tells the timed run to end (SIGALRM, which is how pgbench's own -T ends it): its clients
   /// finish the transactions they are in. Does not wait, so that several processes end together.
@@ -128,8 +131,11 @@ class PgbenchRun {
     std::string report;        ///< its standard output, for the artifacts
     std::string error_output;  ///< without the progress lines
   };
-  /// After end(). Throws Error(kRun) when the exit code is not 0 or clients were aborted.
+  /// After end(). Throws Error(kRun) when the exit code is not 0, BrokenRule when clients were
+  /// aborted.
   Result result();
+  /// All that it has printed so far but the progress lines; at any time.
+  std::string output() const;
 
  private:
   [[noreturn]] void fail(const std::string& problem) const;

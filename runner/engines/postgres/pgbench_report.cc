@@ -138,6 +138,12 @@ std::string pgbench_failure(const std::string& error_output) {
   return more > 0 ? fmt::format("{} (and {} more errors)", first, more) : first;
 }
 
+// "client 3 aborted in command 1 …", "client 0 script 0 aborted …"; what never became a client is
+// none.
+bool is_aborted_client(const std::string& failure) {
+  return failure.starts_with("client ") && failure.find(" aborted ") != std::string::npos;
+}
+
 void PgbenchErrorReader::read_more() {
   std::ifstream file(path_, std::ios::binary);
   file.seekg(offset_);

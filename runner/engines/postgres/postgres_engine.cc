@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "hosts/error.h"
@@ -41,19 +42,41 @@ class PostgresEngine : public Engine {
   std::vector<ArmBuild> build_arms(const Experiment& experiment, const std::vector<Arm>& arms,
                                    const BuildObserver& observer) override;
   void prepare(const CellSetup& setup, std::uint64_t run_seed) override;
-  void start() override { run().start(); }
-  void reset_counters() override { run().begin_window(); }
-  EngineProgress progress() const override { return run().progress(); }
+  void start() override {
+    with_server([](PostgresRun& run) { run.start(); });
+  }
+  void reset_counters() override {
+    with_server([](PostgresRun& run) { run.begin_window(); });
+  }
+  EngineProgress progress() const override {
+    return with_server([](PostgresRun& run) { return run.progress(); });
+  }
   std::vector<Breach> look() override;
-  void check_alive() override { run().check_alive(); }
+  void check_alive() override {
+    with_server([](PostgresRun& run) { run.check_alive(); });
+  }
   std::vector<RoleProcess> processes() const override { return run().processes(); }
   std::string data_path() const override { return run().data_path(); }
   bool has_server() const override { return true; }
-  bool another_pass() override { return run().end_window(); }
+  bool another_pass() override {
+    return with_server([](PostgresRun& run) { return run.end_window(); });
+  }
   EngineStats stats() override;
+  std::vector<ArtifactRecord> evidence() const override;
   void stop() override;
 
  private:
+  /// Whatever fails because the server crashed is told as that.
+  template <typename Work>
+  std::invoke_result_t<Work, PostgresRun&> with_server(const Work& work) const {
+    try {
+      return work(run());
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kRun) run().look_for_crash();
+      throw;
+    }
+  }
+
   PostgresRun& run() const;
   const ArmBuild& build_of(const Arm& arm) const;
   void choose_pgbench(const Experiment& experiment);
@@ -201,6 +224,10 @@ void PostgresEngine::append_build_warnings(EngineStats& stats) const {
        flag_differences({baseline->second, builds_.at(setup_->arm.name)})) {
     stats.events.push_back({"warning", difference});
   }
+}
+
+std::vector<ArtifactRecord> PostgresEngine::evidence() const {
+  return run_ ? run_->evidence() : std::vector<ArtifactRecord>{};
 }
 
 void PostgresEngine::stop() {

@@ -30,6 +30,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kLookInterval{1};
 constexpr std::chrono::seconds kPoolLookInterval{2};  // on 15 a look reads every buffer's header
 constexpr double kLeaveSeconds = 30;
+constexpr std::chrono::seconds kCrashIsLogged{2};  // by then, with much to spare
 /// Beyond the longest window: the run loop ends the clients, this only ends forgotten ones.
 constexpr double kForgottenSeconds = 3600;
 constexpr double kWarmCacheShare = 0.99;
@@ -48,10 +49,6 @@ std::vector<SqlRole> warm_up_roles(const Experiment& experiment, const SqlWorklo
   std::ranges::copy_if(workload.roles, std::back_inserter(roles),
                        [](const SqlRole& role) { return role.transactions == 0; });
   return roles;
-}
-
-std::string end_of(const std::string& text) {
-  return text.size() <= kKeptLogBytes ? text : text.substr(text.size() - kKeptLogBytes);
 }
 
 /// The server starts it after it has begun to accept connections.
@@ -240,7 +237,6 @@ void PostgresRun::begin_record() {
   record.disk_before = read_disk_counters(record.disk);
   record.server_cpu_s = -cpu_seconds_of_tree(server_->pid());
   record.settings_before = settings_not_default(*monitor_);
-  record.start_time = start_time(*server_);
   record.background_before = read_background_work(*monitor_);
   log_events_.emplace(server_log_path());
   reset_server_counters(*monitor_);
@@ -301,12 +297,16 @@ bool PostgresRun::end_window() {
   clients_.reset();
   monitor_.reset();
   server_->stop();
-  records_.back().server_log =
-      end_of(read_text_file(server_log_path()).value_or("the log could not be read"));
+  records_.back().server_log = end_of_log();
   const bool again = context_.setup.experiment.counters == Counters::kCountedBuild && !counted_ &&
                      !context_.build.counted_postgres.empty();
   if (again) start_server(true);
   return again;
+}
+
+std::string PostgresRun::end_of_log() const {
+  const std::string log = read_text_file(server_log_path()).value_or("the log could not be read");
+  return log.size() <= kKeptLogBytes ? log : log.substr(log.size() - kKeptLogBytes);
 }
 
 std::string PostgresRun::server_log_path() const {
@@ -374,11 +374,23 @@ void PostgresRun::keep_what_the_server_did() {
                     std::back_inserter(record.events));
   const std::string change = settings_change(record.settings_before, record.settings);
   if (!change.empty()) record.breaches.push_back({"settings_differ", change});
-  const std::string started = start_time(*server_);
-  if (started == record.start_time) return;
-  record.breaches.push_back(
-      {"server_restarted", fmt::format("it started at {} and, as the window ended, at {}",
-                                       record.start_time, started)});
+  server_->check_alive();
+}
+
+void PostgresRun::look_for_crash() {
+  if (!monitor_) return;  // stopped by us, or not yet started
+  const Deadline deadline(kCrashIsLogged);
+  do {
+    server_->check_alive();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  } while (!deadline.has_passed());
+}
+
+std::vector<ArtifactRecord> PostgresRun::evidence() const {
+  std::vector<ArtifactRecord> artifacts;
+  if (clients_) artifacts = clients_->outputs();
+  artifacts.push_back({"server.log", end_of_log()});
+  return artifacts;
 }
 
 std::vector<RoleProcess> PostgresRun::processes() const {

@@ -46,7 +46,12 @@ class PostgresRun {
   /// counters and starts the clients of the window.
   void begin_window();
   EngineProgress progress();
+  /// Throws BrokenRule when the server or a client has died.
   void check_alive();
+  /// After an error: throws BrokenRule when it is the server's crash that is behind it. Clients may
+  /// notice before the server has written why.
+  void look_for_crash();
+  std::vector<ArtifactRecord> evidence() const;
   std::vector<RoleProcess> processes() const;
   const std::string& data_path() const { return context_.dataset.data_directory; }
   /// Reads back where every process of the run is; about once a second.
@@ -75,6 +80,7 @@ class PostgresRun {
   void finish_record();
   void keep_what_the_server_did();
   std::string server_log_path() const;
+  std::string end_of_log() const;
 
   RunContext context_;
   std::uint64_t seed_;

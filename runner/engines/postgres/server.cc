@@ -16,6 +16,7 @@
 #include "runner/engines/postgres/run_directory.h"
 #include "runner/engines/postgres/server_log.h"
 #include "runner/engines/postgres/stale_server.h"
+#include "runner/measure/broken_rule.h"
 
 namespace numabench {
 namespace {
@@ -155,13 +156,10 @@ Connection Server::connect(const std::string& database) const {
 
 void Server::check_alive() {
   const auto exit = state_->process.poll();
-  const std::string crash = state_->log.crash();
-  if (!exit && crash.empty()) return;
-  std::string reason = crash;
-  if (reason.empty()) reason = state_->log.failure();
-  if (exit) reason = fmt::format("it {}: {}", how_it_ended(*exit), reason);
-  throw Error(ErrorKind::kRun, fmt::format("the server crashed: {}", reason),
-              fmt::format("its log is {}", state_->log.path()));
+  std::string reason = state_->log.crash();
+  if (!exit && reason.empty()) return;
+  if (reason.empty()) reason = fmt::format("it {}: {}", how_it_ended(*exit), state_->log.failure());
+  throw BrokenRule({"server_restarted", "the server crashed or was stopped: " + reason});
 }
 
 void Server::stop() {

@@ -45,8 +45,8 @@ class Server {
   int port() const;
   const std::string& socket_directory() const;  ///< short (107 bytes at most with the name), 0700
   Connection connect(const std::string& database = "postgres") const;
-  /// Throws Error(kRun) with what its log says when it has ended ("server process (PID 17) was
-  /// terminated by signal 9") or was restarted.
+  /// Throws BrokenRule with what its log says when it has ended, a process of it has crashed
+  /// ("server process (PID 17) was terminated by signal 9") or somebody tells it to stop.
   void check_alive();
   /// Fast shutdown; immediate after 30 seconds, KILL after 40. Nothing when it has ended.
   void stop();

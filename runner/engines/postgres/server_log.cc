@@ -93,7 +93,8 @@ std::string ServerLog::crash() {
     constexpr std::string_view kLog = "LOG:  ";
     const bool is_crash =
         line.find("was terminated by signal") != std::string::npos ||
-        line.find("terminating any other active server processes") != std::string::npos;
+        line.find("terminating any other active server processes") != std::string::npos ||
+        line.find(" shutdown request") != std::string::npos;  // "received fast shutdown request"
     if (line.starts_with(kLog) && is_crash) return line.substr(kLog.size());
   }
   seen_ += text.size();

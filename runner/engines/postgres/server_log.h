@@ -16,8 +16,9 @@ class ServerLog {
   /// The last FATAL, PANIC or ERROR with its DETAIL and HINT, or when there is none the last lines;
   /// one line, without time stamps. Empty when nothing was written.
   std::string failure() const;
-  /// Why a process of the server crashed: "server process (PID 17) was terminated by signal 9:
-  /// Killed"; empty when none did. Reads only what is new since the last call.
+  /// Why the server does not go on: "server process (PID 17) was terminated by signal 9: Killed",
+  /// "received fast shutdown request"; empty when it does. Reads only what is new since the last
+  /// call.
   std::string crash();
   /// Whole lines that are new since the last call, without time stamps; an object is for this or
   /// for crash().

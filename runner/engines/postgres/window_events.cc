@@ -86,8 +86,4 @@ std::string settings_change(const std::vector<SettingRecord>& before,
   return "";
 }
 
-std::string start_time(const Server& server) {
-  return server.connect().value("SELECT pg_postmaster_start_time()").value_or("unknown");
-}
-
 }  // namespace numabench

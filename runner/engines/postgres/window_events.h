@@ -42,8 +42,4 @@ std::vector<EventRecord> background_events(const BackgroundWork& before,
 std::string settings_change(const std::vector<SettingRecord>& before,
                             const std::vector<SettingRecord>& after);
 
-/// When the postmaster started, in the server's words. A connection of its own: those of before a
-/// restart are gone.
-std::string start_time(const Server& server);
-
 }  // namespace numabench

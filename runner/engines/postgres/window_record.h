@@ -39,7 +39,6 @@ struct WindowRecord {
   std::vector<PgbenchRun::Result> clients;  ///< by role
   std::vector<SettingRecord> settings;      ///< that differ from the defaults; as the window ended
   std::vector<SettingRecord> settings_before;
-  std::string start_time;  ///< of the server, as the window began
   BackgroundWork background_before;
   std::string command_lines;
   std::string server_log;

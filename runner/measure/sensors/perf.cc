@@ -4,12 +4,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "runner/measure/readings.h"
 #include "runner/measure/run_processes.h"
+#include "runner/measure/sensors/cpu_events.h"
 #include "runner/measure/sensors/sensors.h"
 
 namespace numabench {
@@ -120,7 +123,9 @@ class PerfSensor : public Sensor {
  public:
   PerfSensor(const MonitorTarget& target, PerfOpener open)
       : target_(target), open_(std::move(open)) {
+    if (!target_.perf) return;
     for (const PerfEvent& event : kEvents) events_.emplace_back(event);
+    add_cpu_events();
   }
 
   std::vector<MetricValue> read(double seconds) override {
@@ -135,15 +140,30 @@ class PerfSensor : public Sensor {
       if (!grown) values.push_back(MetricValue::absent(event.metric(), event.reason()));
       if (grown && seconds > 0) values.push_back(MetricValue::of(event.metric(), *grown / seconds));
     }
+    std::ranges::copy(unknown_, std::back_inserter(values));
     add_ipc(values);
     return values;
   }
 
  private:
+  void add_cpu_events() {
+    const FileText cpuinfo = read_file_below(target_.root, "/proc/cpuinfo");
+    for (const CpuEvent& event : cpu_events(parse_cpu_model(cpuinfo.text))) {
+      if (event.config) {
+        events_.emplace_back(PerfEvent{event.metric, PERF_TYPE_RAW, *event.config});
+      } else {
+        unknown_.push_back(MetricValue::absent(event.metric, event.reason));
+      }
+    }
+  }
+
   static std::vector<MetricValue> all_absent(const std::string& reason) {
     std::vector<MetricValue> values{MetricValue::absent("perf_ipc", reason)};
     for (const PerfEvent& event : kEvents) {
       values.push_back(MetricValue::absent(event.metric, reason));
+    }
+    for (const char* metric : kCpuEventMetrics) {
+      values.push_back(MetricValue::absent(metric, reason));
     }
     return values;
   }
@@ -164,6 +184,7 @@ class PerfSensor : public Sensor {
   MonitorTarget target_;
   PerfOpener open_;
   std::vector<EventCounters> events_;
+  std::vector<MetricValue> unknown_;  ///< what this CPU has no event for
 };
 
 }  // namespace

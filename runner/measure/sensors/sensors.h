@@ -25,7 +25,8 @@ std::unique_ptr<Sensor> make_node_sensor(const MonitorTarget& target);
 std::unique_ptr<Sensor> make_disk_sensor(const MonitorTarget& target);
 /// CPU time, memory and state of the run's processes; and what others use.
 std::unique_ptr<Sensor> make_process_sensor(const MonitorTarget& target);
-/// perf_event_open(2) on the server's processes.
+/// perf_event_open(2) on the server's processes; loads by where they were answered from on the CPU
+/// models of cpu_events.h.
 std::unique_ptr<Sensor> make_perf_sensor(const MonitorTarget& target);
 
 }  // namespace numabench

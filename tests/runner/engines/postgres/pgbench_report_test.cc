@@ -132,6 +132,13 @@ TEST(PgbenchFailure, IsTheFirstErrorInPgbenchsWords) {
       HasSubstr("client 3 aborted"));
 }
 
+TEST(PgbenchFailure, IsOfAClientAtWorkOrOfOneThatNeverWas) {
+  EXPECT_TRUE(is_aborted_client(pgbench_failure(data("15-killed.captured.err"))));
+  EXPECT_TRUE(is_aborted_client("client 3 aborted in command 1 (SQL) of script 0; perhaps …"));
+  EXPECT_FALSE(is_aborted_client(pgbench_failure(data("15-too-many.captured.err"))));
+  EXPECT_FALSE(is_aborted_client(""));
+}
+
 TEST(PgbenchFailure, IsEmptyForARunThatWentWell) {
   EXPECT_EQ(pgbench_failure(""), "");
   EXPECT_EQ(pgbench_failure(data("15-retry.captured.err")), "");

@@ -75,14 +75,6 @@ TEST_F(WindowEvents, ASettingThatAnotherSessionSwitchesIsFound) {
       [&] { return settings_change(before, settings_not_default(connection_)).empty(); }));
 }
 
-TEST_F(WindowEvents, ARestartedServerHasAnotherStartTime) {
-  const std::string first = start_time(server_);
-  EXPECT_EQ(start_time(server_), first);
-  server_.stop();
-  server_ = Server::start(options());
-  EXPECT_NE(start_time(server_), first);
-}
-
 TEST_F(WindowEvents, CountsWhatAutovacuumDid) {
   const BackgroundWork now = read_background_work(connection_);
   EXPECT_GE(now.vacuums, 0);
