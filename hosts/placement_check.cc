@@ -39,7 +39,8 @@ int nearest_memory(const Topology& topology, int from) {
   return nearest;
 }
 
-// A firmware whose tables contradict each other has no nodes to place by.
+// A firmware whose tables contradict each other has no nodes to place by. Of an experiment only the
+// placements that go by nodes are refused (runner/config/placement_section.h).
 void check_nodes_can_be_trusted(const Topology& topology) {
   if (topology.numa_defect().empty()) return;
   refuse("no placement by nodes can be trusted here: " + topology.numa_defect(),

@@ -52,6 +52,27 @@ std::string canonical_group(const Experiment& experiment, const FactorSet& facto
   return text + held + describe_server(experiment) + workload.fingerprint();
 }
 
+/// Why a host whose nodes contradict each other cannot run the cell; empty where it can.
+std::string why_left_out(const Experiment& experiment, const Host& host, const FactorSet& factors) {
+  const PlacementConfig& placement = experiment.placement(factors.placement);
+  if (!placement.refusal.empty()) {
+    return fmt::format("placement '{}': {}", placement.name, placement.refusal);
+  }
+  const std::string& defect = host.topology.numa_defect();
+  if (defect.empty() || !experiment.arm(factors.arm).policy.goes_by_nodes()) return "";
+  return fmt::format("arm '{}': it goes by nodes, which cannot be trusted here: {}", factors.arm,
+                     defect);
+}
+
+void check_any_is_left(const Plan& plan) {
+  if (!plan.cells.empty() || plan.left_out.empty()) return;
+  throw Error(
+      ErrorKind::kPreflight,
+      fmt::format("this host can run no cell: {}", describe_left_out(plan).front()),
+      "take placements by CPUs (--set placements=[free]) and arms that are not partitioned by "
+      "node");
+}
+
 PlannedCell plan_cell(const Experiment& experiment, const Host& host, const Engine& engine,
                       const FactorSet& factors) {
   PlannedCell cell;
@@ -228,12 +249,28 @@ Plan make_plan(const Experiment& experiment, const Host& host, const Engine& eng
   check_placements(experiment, host);
   Plan plan;
   for (const FactorSet& factors : experiment.cells) {
-    plan.cells.push_back(plan_cell(experiment, host, engine, factors));
+    if (std::string reason = why_left_out(experiment, host, factors); !reason.empty()) {
+      plan.left_out.push_back({factors, std::move(reason)});
+    } else {
+      plan.cells.push_back(plan_cell(experiment, host, engine, factors));
+    }
   }
+  check_any_is_left(plan);
   plan.runs = order_runs(experiment, plan.cells);
   add_drift_control(experiment, plan);
   add_up(experiment, plan);
   return plan;
+}
+
+std::vector<std::string> describe_left_out(const Plan& plan) {
+  std::map<std::string, std::size_t> counts;
+  for (const LeftOutCell& cell : plan.left_out) ++counts[cell.reason];
+  std::vector<std::string> lines;
+  for (const auto& [reason, count] : counts) {
+    lines.push_back(fmt::format("{} of {} cells are left out, {}", count,
+                                plan.cells.size() + plan.left_out.size(), reason));
+  }
+  return lines;
 }
 
 void add_drift_control(const Experiment& experiment, Plan& plan) {

@@ -33,9 +33,16 @@ struct PlannedRun {
   bool is_drift_control() const { return repetition == kDriftControl; }
 };
 
+/// A cell that goes by NUMA nodes, on a host whose nodes cannot be trusted: the others go on.
+struct LeftOutCell {
+  FactorSet factors;
+  std::string reason;  ///< "arm 'numa-only': …"
+};
+
 struct Plan {
   std::vector<PlannedCell> cells;
-  std::vector<PlannedRun> runs;  ///< in the order of execution
+  std::vector<LeftOutCell> left_out;  ///< of the whole experiment
+  std::vector<PlannedRun> runs;       ///< in the order of execution
 
   double estimated_seconds = 0;
   std::uint64_t peak_memory_bytes = 0;
@@ -44,9 +51,13 @@ struct Plan {
 
 /// In the blocked order, groups in config order; within a group the repetitions one after another,
 /// the arms of each rotated by one place from a seeded start, so that no arm is always first. Last
-/// comes the drift control. Throws Error(kUsage) when the engine refuses a cell and
-/// Error(kPreflight) when a placement does not fit the host.
+/// comes the drift control. Cells that go by nodes are left out where the topology contradicts
+/// itself. Throws Error(kUsage) when the engine refuses a cell and Error(kPreflight) when a
+/// placement does not fit the host, or when no cell is left.
 Plan make_plan(const Experiment& experiment, const Host& host, const Engine& engine);
+
+/// "6 of 18 cells are left out, arm 'numa-only': …", a line for each reason.
+std::vector<std::string> describe_left_out(const Plan& plan);
 
 /// Equal for all arms of a block, different between repetitions and groups.
 std::uint64_t block_seed(std::uint64_t seed, const std::string& group, int repetition);

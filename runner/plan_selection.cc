@@ -13,6 +13,7 @@ Plan select_cells(const Experiment& experiment, const Plan& plan, const CellPred
   constexpr std::size_t kLeftOut = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> new_index(plan.cells.size(), kLeftOut);
   Plan selected;
+  selected.left_out = plan.left_out;
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     if (!wanted(to_record(experiment, plan, i))) continue;
     new_index[i] = selected.cells.size();

@@ -1,6 +1,9 @@
 #include "runner/planned_experiment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <utility>
 
@@ -35,9 +38,12 @@ OpenedExperiment open_experiment_text(const std::string& text, const std::string
 
 PlannedExperiment plan_experiment(OpenedExperiment opened, const CellPredicate& wanted) {
   PlannedExperiment planned{std::move(opened), {}};
-  planned.plan =
-      select_cells(planned.experiment(),
-                   make_plan(planned.experiment(), planned.host(), *planned.engine), wanted);
+  const Plan all = make_plan(planned.experiment(), planned.host(), *planned.engine);
+  // Before the selection, which may find nothing for this reason.
+  for (const std::string& line : describe_left_out(all)) {
+    fmt::print(stderr, "numabench: warning: {}\n", line);
+  }
+  planned.plan = select_cells(planned.experiment(), all, wanted);
   return planned;
 }
 

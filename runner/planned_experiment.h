@@ -32,8 +32,9 @@ OpenedExperiment open_experiment(const std::string& config_path, const ConfigOve
 OpenedExperiment open_experiment_text(const std::string& text, const std::string& name,
                                       const ConfigOverrides& overrides);
 
-/// The same with its plan. Throws Error(kUsage) for a selection that is wrong, too, and
-/// Error(kPreflight) for what this host does not have.
+/// The same with its plan; says on standard error which cells this host leaves out. Throws
+/// Error(kUsage) for a selection that is wrong, too, and Error(kPreflight) for what this host does
+/// not have.
 PlannedExperiment plan_experiment(OpenedExperiment opened, const CellPredicate& wanted);
 PlannedExperiment plan_experiment(const std::string& config_path, const ConfigOverrides& overrides,
                                   const CellPredicate& wanted);

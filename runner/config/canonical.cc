@@ -153,6 +153,9 @@ class CanonicalWriter {
     const std::string path = "placements." + placement.name;
     const bool built_in = is_built_in_placement(placement.name);
     line((built_in ? "  - " : "  - name: ") + yaml_text(placement.name), {path});
+    if (!built_in && !placement.refusal.empty()) {
+      line("    refused: " + yaml_text(placement.refusal));
+    }
     for (const auto& [role, where] : placement.roles) {
       const auto spread = placement.spreads.find(role);
       const bool dealt = spread != placement.spreads.end();

@@ -135,6 +135,9 @@ struct PlacementConfig {
   std::string name;
   std::map<std::string, Spread> spreads;   ///< of "clients" and "scanners"; absent: kNone
   std::map<std::string, Placement> roles;  ///< absent roles are free
+  /// Why no cell of it can run on this host, whose nodes it would go by; it has no roles then.
+  /// Empty where it can.
+  std::string refusal = {};
 
   bool operator==(const PlacementConfig&) const = default;
 };

@@ -49,12 +49,13 @@ std::vector<std::string> experiment_keys() {
 
 class ExperimentLoader {
  public:
-  ExperimentLoader(const YamlNode& root, const std::string& arms_directory,
+  ExperimentLoader(const YamlNode& root, const std::filesystem::path& directory,
                    const Topology& topology, const ConfigOverrides& overrides)
       : root_(root),
+        directory_(directory),
         topology_(topology),
         overrides_(overrides),
-        resolver_(arms_directory, inline_arms(root)),
+        resolver_((directory / "arms").string(), inline_arms(root)),
         arms_("arm", read_arm_name, [this](const YamlNode& item) { return define_arms(item); }),
         workloads_("workload", workload_label,
                    [this](const YamlNode& item) {
@@ -71,7 +72,7 @@ class ExperimentLoader {
     read_identity();
     read_memory();
     read_server_section(root_, experiment_, origins_);
-    read_host_section(root_,
+    read_host_section(root_, directory_.string(),
                       overrides_.smoke           ? "--smoke"
                       : overrides_.scale_to_host ? "--scale-to-host"
                                                  : "",
@@ -306,6 +307,7 @@ class ExperimentLoader {
   }
 
   const YamlNode& root_;
+  const std::filesystem::path directory_;  ///< of the config
   const Topology& topology_;
   const ConfigOverrides& overrides_;
   Experiment experiment_;
@@ -327,8 +329,8 @@ LoadedExperiment load_experiment_text(const std::string& text, const std::string
                                       const Topology& topology, const ConfigOverrides& overrides) {
   YamlNode root = parse_yaml_file_text(text, name);
   for (const std::string& assignment : overrides.sets) apply_set(root, assignment);
-  const std::string arms = (std::filesystem::path(name).parent_path() / "arms").string();
-  return ExperimentLoader(root, arms, topology, overrides).load(text);
+  return ExperimentLoader(root, std::filesystem::path(name).parent_path(), topology, overrides)
+      .load(text);
 }
 
 }  // namespace numabench

@@ -31,6 +31,7 @@
 //   pgbench      {program, protocol: simple | extended | prepared, jobs, rate, log_sampling (0.05)}
 //   counters     none | same-build (the default) | counted-build: experiment.h
 //   server_user, require_full_pool (false)
+//   profile      a host profile, hosts/profiles/NAME.yaml or a path: host_section.h
 //   host_checks  enforce | warn (the default, and with --smoke or --scale-to-host) | off
 //   host_settings  {turbo: off, swappiness: 1 …}: what `doctor --apply` sets besides the usual
 //   fill_cycles (20): cycles of the balancer while a whole pool would be filled

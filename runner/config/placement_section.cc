@@ -159,13 +159,40 @@ class RoleReader {
   IdSet cpu_nodes_;  ///< of cpunodebind
 };
 
+bool is_by_nodes(Spread spread) { return spread == Spread::kNodes || spread == Spread::kSmtLast; }
+
 Spread read_spread(const YamlNode& value) {
   std::vector<std::string> names;
   for (const Spread spread : kSpreads) names.push_back(to_string(spread));
   return kSpreads.at(read_choice(value, "'spread'", names));
 }
 
-PlacementConfig built_in(const YamlNode& item, const std::string& name) {
+/// Whether an option of the role is about nodes.
+bool goes_by_nodes(const YamlNode& role) {
+  if (role.find("cpunodebind") != nullptr) return true;
+  const YamlNode* spread = role.find("spread");
+  if (spread != nullptr && is_by_nodes(read_spread(*spread))) return true;
+  return std::ranges::any_of(kMemoryKeys, [&](const MemoryKey& memory) {
+    return memory.policy != MemoryPolicy::kLocal && role.find(memory.key) != nullptr;
+  });
+}
+
+/// Of a placement by nodes; empty where nodes can be trusted.
+std::string refusal_on(const Topology& topology) {
+  const std::string& defect = topology.numa_defect();
+  return defect.empty() ? "" : "no placement by nodes can be trusted here: " + defect;
+}
+
+/// Not of a placement that is refused already.
+void read_role(const YamlNode& value, const std::string& role, const Topology& topology,
+               bool stored, PlacementConfig& placement) {
+  if (!stored && goes_by_nodes(value)) placement.refusal = refusal_on(topology);
+  if (!placement.refusal.empty()) return;
+  placement.roles[role] = RoleReader(value, topology, stored).read();
+  if (const YamlNode* spread = value.find("spread")) placement.spreads[role] = read_spread(*spread);
+}
+
+PlacementConfig built_in(const YamlNode& item, const std::string& name, const Topology& topology) {
   if (!is_built_in_placement(name)) {
     config_error(item.origin, fmt::format("placement '{}' is not defined", name),
                  suggest(name, {std::string(kFree), std::string(kSpread)}) +
@@ -174,6 +201,8 @@ PlacementConfig built_in(const YamlNode& item, const std::string& name) {
   PlacementConfig placement;
   placement.name = name;
   if (name == kFree) return placement;
+  placement.refusal = refusal_on(topology);
+  if (!placement.refusal.empty()) return placement;
   for (const std::string& role : kSpreadRoles) placement.spreads[role] = Spread::kNodes;
   return placement;
 }
@@ -196,10 +225,11 @@ PlacementConfig read_placement(const YamlNode& item, const Topology& topology, b
   const std::string name = placement_name(item);
   const std::string path = "placements." + name;
   origins[path] = item.origin;
-  if (!item.is_map()) return built_in(item, name);
+  if (!item.is_map()) return built_in(item, name, topology);
 
   std::vector<std::string> keys{"name"};
   keys.insert(keys.end(), kRoles.begin(), kRoles.end());
+  if (stored) keys.emplace_back("refused");
   check_map(item, "a placement", keys);
   if (is_built_in_placement(name)) {
     config_error(item.origin, fmt::format("placement '{}' is built in", name),
@@ -207,15 +237,19 @@ PlacementConfig read_placement(const YamlNode& item, const Topology& topology, b
   }
   PlacementConfig placement;
   placement.name = name;
+  if (const YamlNode* refused = item.find("refused")) {
+    placement.refusal = read_text(*refused, "'refused'");
+  }
   for (const std::string& role : kRoles) {
     const YamlNode* value = item.find(role);
     if (value == nullptr) continue;
     check_map(*value, "role '" + role + "' of a placement", role_keys(role));
-    placement.roles[role] = RoleReader(*value, topology, stored).read();
-    if (const YamlNode* spread = value->find("spread")) {
-      placement.spreads[role] = read_spread(*spread);
-    }
+    read_role(*value, role, topology, stored, placement);
     origins[path + "." + role] = value->origin;
+  }
+  if (!placement.refusal.empty()) {
+    placement.roles.clear();
+    placement.spreads.clear();
   }
   return placement;
 }

@@ -25,8 +25,10 @@ bool is_built_in_placement(const std::string& name);
 std::string memory_key(MemoryPolicy policy);
 
 /// Ids are resolved on the topology. Those of a `stored` experiment are taken as they are: they may
-/// be another host's, to be looked at here; check() refuses to run them. Throws Error(kUsage), and
-/// Error(kPreflight) for a CPU or node that is not there or not allowed, naming those that are.
+/// be another host's, to be looked at here; check() refuses to run them. On a host whose nodes
+/// contradict each other a placement that goes by nodes has a refusal, and its ids are not looked
+/// at. Throws Error(kUsage), and Error(kPreflight) for a CPU or node that is not there or not
+/// allowed, naming those that are.
 PlacementConfig read_placement(const YamlNode& item, const Topology& topology, bool stored,
                                std::map<std::string, Origin>& origins);
 

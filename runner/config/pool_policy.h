@@ -71,6 +71,10 @@ struct PoolPolicy {
   bool rings = true;                    ///< bulk reads recycle a ring of buffers
   Mapping mapping = Mapping::kHash;
 
+  /// Whether it has no meaning on a host whose nodes cannot be trusted.
+  bool goes_by_nodes() const {
+    return buffers_by_node || partitions == 0 || memory == Memory::kInterleave;
+  }
   bool operator==(const PoolPolicy&) const = default;
 };
 

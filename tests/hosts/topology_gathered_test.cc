@@ -17,8 +17,10 @@
 
 #include "hosts/error.h"
 #include "hosts/files.h"
+#include "hosts/placement.h"
 #include "hosts/process.h"
 #include "hosts/topology.h"
+#include "tests/hosts/contradicting_host.h"
 #include "tests/hosts/error_of.h"
 #include "tests/hosts/temporary_directory.h"
 #include "tests/paths.h"
@@ -192,6 +194,15 @@ TEST_F(GatheredMachine, WhoseTablesContradictEachOtherHasADefect) {
   ASSERT_TRUE(sound);
   EXPECT_THAT(sound->numa_defect(), IsEmpty());
   EXPECT_THAT(sound->warnings(), IsEmpty());
+}
+
+// The same fault made up, for tests that must not depend on an archive.
+TEST(ContradictingHost, HasADefect) {
+  const Topology host = contradicting_host();
+  EXPECT_THAT(host.numa_defect(), HasSubstr("contradict each other (nodes 0-1 share CPUs)"));
+  EXPECT_EQ(host.allowed_cpus(), ids("0-1"));
+  EXPECT_EQ(error_of([&] { resolve_cpu_nodes(*parse_id_expression("0"), host); }).kind(),
+            ErrorKind::kPreflight);
 }
 
 TEST_F(GatheredMachine, WithGpusListsTheirMemoryAndPlacesNothingThere) {

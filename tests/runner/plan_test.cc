@@ -9,10 +9,14 @@
 
 #include "fake_engine.h"
 #include "runner/plan_selection.h"
+#include "tests/hosts/contradicting_host.h"
+#include "tests/hosts/error_of.h"
 
 namespace numabench {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class PlanTest : public ::testing::Test {
@@ -333,6 +337,65 @@ TEST_F(PlanTest, SelectingKeepsOrderAndSeedsOfWhatIsLeft) {
 
 TEST_F(PlanTest, SelectingNothingIsAnError) {
   EXPECT_THROW(select_cells(experiment, make(), make_selector("no such arm", "")), Error);
+}
+
+/// Two of three arms and one of two placements go by nodes: 2 of 12 cells do not.
+Experiment experiment_by_nodes() {
+  Experiment experiment = small_experiment();
+  experiment.arms.push_back({"by-node", "", {}});
+  experiment.arms[1].policy.partitions = 0;
+  experiment.arms[2].policy.buffers_by_node = true;
+  experiment.placements.push_back(
+      {.name = "apart", .spreads = {}, .roles = {}, .refusal = "no placement by nodes"});
+  experiment.cells.clear();
+  for (const Arm& arm : experiment.arms) {
+    for (const PlacementConfig& placement : experiment.placements) {
+      for (const double ratio : {1.15, 2.0}) {
+        experiment.cells.push_back(
+            {arm.name, "zipfian", Regime::kNone, placement.name, 8 << 20, ratio, 4});
+      }
+    }
+  }
+  return experiment;
+}
+
+TEST_F(PlanTest, WhereNodesContradictEachOtherTheCellsThatGoByNoneAreLeft) {
+  experiment = experiment_by_nodes();
+  host.topology = contradicting_host();
+  const Plan plan = make();
+  ASSERT_EQ(plan.cells.size(), 2u);
+  for (const PlannedCell& cell : plan.cells) {
+    EXPECT_EQ(cell.factors.arm + " " + cell.factors.placement, "stock free");
+  }
+  EXPECT_EQ(plan.runs.size(), 4u);
+  EXPECT_THAT(
+      describe_left_out(plan),
+      ElementsAre(AllOf(HasSubstr("2 of 12 cells are left out, arm 'bounded': it goes by nodes"),
+                        HasSubstr("nodes 0-1 share CPUs")),
+                  HasSubstr("2 of 12 cells are left out, arm 'by-node'"),
+                  "6 of 12 cells are left out, placement 'apart': no placement by nodes"));
+  const Plan selected =
+      select_cells(experiment, plan, [](const CellRecord& cell) { return cell.ratio > 1.5; });
+  EXPECT_EQ(selected.cells.size(), 1u);
+  EXPECT_EQ(selected.left_out.size(), 10u);
+}
+
+TEST_F(PlanTest, WhereNodesCanBeTrustedNoCellIsLeftOut) {
+  experiment = experiment_by_nodes();
+  experiment.placements[1].refusal.clear();
+  const Plan plan = make();
+  EXPECT_EQ(plan.cells.size(), 12u);
+  EXPECT_TRUE(describe_left_out(plan).empty());
+}
+
+TEST_F(PlanTest, AnExperimentOfWhichNothingIsLeftIsRefusedWithTheReason) {
+  experiment = experiment_by_nodes();
+  host.topology = contradicting_host();
+  std::erase_if(experiment.cells, [](const FactorSet& cell) { return cell.arm == "stock"; });
+  const Error error = error_of([&] { make(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kPreflight);
+  EXPECT_THAT(error.what(), HasSubstr("this host can run no cell: 2 of 8 cells"));
+  EXPECT_THAT(error.what(), HasSubstr("placements=[free]"));
 }
 
 }  // namespace

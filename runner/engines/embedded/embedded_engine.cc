@@ -81,10 +81,6 @@ class EmbeddedEngine : public Engine {
 
 std::string EmbeddedEngine::refuses(const CellSetup& setup) const {
   if (!setup.workload.has_streams()) return "with these parameters it is for a server only";
-  const std::string& defect = setup.host.topology.numa_defect();
-  if (setup.arm.policy.buffers_by_node && !defect.empty()) {
-    return "its buffers go by nodes, which cannot be trusted on this host: " + defect;
-  }
   const std::uint64_t nodes = std::max<std::size_t>(1, setup.host.topology.allowed_nodes().size());
   const std::uint64_t partitions = partitions_of(setup);
   if (partitions > 1 && partitions % nodes != 0) {

@@ -89,7 +89,8 @@ TEST(ConfigError, Keys) {
        "runs, "
        "warmup, warmup_limit, duration, duration_limit, seed, smoke, scale, cells, build, "
        "settings, server_user, pgbench, counters, require_full_pool, order, pairs, "
-       "drift_control, monitors, void, host_checks, host_settings, aa, hold, regimes, pools, "
+       "drift_control, monitors, void, profile, host_checks, host_settings, aa, hold, regimes, "
+       "pools, "
        "working_sets, ratios, clients, matrix, zip, exclude"},
       {with({"runs: 3\nseed: 1\nruns: 5"}),
        "c.yaml:9:1: key 'runs' is written twice, first at c.yaml:7:1; keep one of them"},

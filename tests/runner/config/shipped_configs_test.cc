@@ -156,6 +156,7 @@ class ShippedConfigsOnAServer : public ConfigDirectory {
  protected:
   ShippedConfigsOnAServer() {
     std::filesystem::copy(kConfigs, path(""), std::filesystem::copy_options::recursive);
+    std::filesystem::copy(source_dir() + "/hosts/profiles", path("profiles"));
     std::filesystem::remove_all(path("patches"));  // the developer's own
     overrides_.sets = {"engine=postgres"};
   }
