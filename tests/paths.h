@@ -1,3 +1,4 @@
+// Where the tests find their tree and the program that they test.
 #pragma once
 
 #include <string>
