@@ -90,6 +90,29 @@ SimulatedExperiment simulated(double noise_percent, int runs) {
 
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+/// Where nothing differs, with and without a copy of the baseline to be held against.
+std::string added_runs_text(double noise_percent, int experiments) {
+  std::string text =
+      "\nThe same where runs are added while the verdict is open (--add-runs):\n"
+      " runs  goal                with A/A   without\n";
+  for (const int runs : {3, 6, 10}) {
+    for (const AddRuns& goal : {AddRuns{.until_percent = noise_percent / 2, .max = 15},
+                                AddRuns{.until_percent = noise_percent / 4, .max = 30}}) {
+      SimulatedExperiment experiment = simulated(noise_percent, runs);
+      experiment.add_runs = goal;
+      text +=
+          fmt::format("{:>5}  {:<18}", runs,
+                      fmt::format("until={}%,max={}", format_exact(goal.until_percent), goal.max));
+      for (const bool aa : {true, false}) {
+        experiment.aa = aa;
+        text += fmt::format("{:>10}", share_text(share_with_difference(experiment, experiments)));
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string format_noise(const Store& store, std::int64_t experiment_id) {
@@ -136,7 +159,7 @@ std::string format_simulation(double noise_percent, int experiments) {
     }
     text += '\n';
   }
-  return text;
+  return text + added_runs_text(noise_percent, experiments);
 }
 
 }  // namespace numabench

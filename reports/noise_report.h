@@ -17,7 +17,8 @@ std::string format_noise(const Store& store, std::int64_t experiment_id);
 /// The error rates and the power of verdicts on simulated experiments whose pairs of runs have this
 /// noise, `experiments` of each kind (statistics/simulation.h): false verdicts where nothing
 /// differs, without and with a drift of 5 %, in blocks and in the order of the config; and how
-/// often 0.5, 1 and 2 % are found, beside what power.h predicts.
+/// often 0.5, 1 and 2 % are found, beside what power.h predicts. Then false verdicts where runs are
+/// added while the verdict is open.
 std::string format_simulation(double noise_percent, int experiments);
 
 }  // namespace numabench

@@ -33,13 +33,13 @@ int parse_runs(const std::string& text) {
   return static_cast<int>(*runs);
 }
 
-/// The open arms of each group, and how many runs the noisiest of them wants.
+/// The open arms of each group, and the noise of the noisiest of them.
 struct OpenGroup {
   std::set<std::string> arms;
-  int runs_wanted = 0;
+  double noise = 0;
 };
 
-std::map<std::string, OpenGroup> open_groups(const Comparison& comparison, const AddRuns& goal) {
+std::map<std::string, OpenGroup> open_groups(const Comparison& comparison) {
   std::map<std::string, OpenGroup> groups;
   for (const ComparisonTable& table : comparison.tables) {
     for (const ComparisonRow& row : table.rows) {
@@ -47,11 +47,10 @@ std::map<std::string, OpenGroup> open_groups(const Comparison& comparison, const
         const ComparisonValue* value = row.find(metric);
         if (row.is_copy || value == nullptr || !value->judgement) continue;
         const Judgement& judgement = *value->judgement;
-        if (judgement.verdict.kind != VerdictKind::kInconclusive) continue;
+        if (!is_open(judgement.verdict)) continue;
         OpenGroup& group = groups[row.cell.group];
         group.arms.insert(row.cell.arm);
-        group.runs_wanted =
-            std::max(group.runs_wanted, pairs_for(judgement.difference.noise, goal.until_percent));
+        group.noise = std::max(group.noise, judgement.difference.noise);
       }
     }
   }
@@ -151,13 +150,12 @@ std::vector<std::size_t> add_blocks(const Experiment& experiment, const StoredEx
                                     const Comparison& comparison, const AddRuns& goal, Plan& plan) {
   const std::size_t runs_before = plan.runs.size();
   const int addition = latest_addition(plan) + 1;
-  const std::map<std::string, OpenGroup> groups = open_groups(comparison, goal);
+  const std::map<std::string, OpenGroup> groups = open_groups(comparison);
   for (const CellRecord& cell : stored.cells) {  // groups in the order of the plan
     const auto open = groups.find(cell.group);
     if (open == groups.end() || cell.arm != experiment.baseline) continue;
     const int done = most_repetitions(plan, cell.group);
-    const int wanted = std::min(goal.max, std::max(done + std::max(1, done / 2),  // few looks
-                                                   open->second.runs_wanted));
+    const int wanted = runs_of_next_look(done, open->second.noise, goal);
     const std::vector<std::size_t> cells =
         cells_to_repeat(experiment, plan, cell.group, open->second.arms);
     for (int repetition = done + 1; repetition <= wanted; ++repetition) {

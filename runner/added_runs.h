@@ -1,9 +1,7 @@
 // --add-runs until=0.5%,max=15: more runs of the cells whose verdict is open, in whole blocks.
 //
-// A verdict that is looked at after every run is found by luck sooner or later. So the number of
-// runs to add follows from the noise measured so far, not from the difference (Stein 1945, "A
-// two-sample test for a linear hypothesis whose power is independent of the variance"), and each
-// round in which a verdict was possible counts as a look: verdict.h multiplies p-values by them.
+// When a verdict is open and how many runs it gets is reports/statistics/looks.h; here it becomes
+// blocks of a plan.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,14 +10,10 @@
 #include <vector>
 
 #include "reports/comparison.h"
+#include "reports/statistics/looks.h"
 #include "runner/stored_experiment.h"
 
 namespace numabench {
-
-struct AddRuns {
-  double until_percent = kResolutionPercent;  ///< the smallest difference that matters
-  int max = 15;                               ///< runs a cell, with those of the plan
-};
 
 /// "until=0.5%,max=15", either part may be left out. Throws Error(kUsage).
 AddRuns parse_add_runs(const std::string& text);
@@ -37,8 +31,8 @@ struct AddRunsOption {
 void append_stored_additions(const Store& store, const StoredExperiment& stored, Plan& plan);
 
 /// Appends the blocks that the open verdicts of `comparison` need to `plan` and returns their
-/// indices in plan.runs: of each group the open arms, the baseline and its copy. None where every
-/// verdict is reached or has its most runs; a cell that is unstable is not helped by more.
+/// indices in plan.runs: of each group the open arms, the baseline and its copy. None where no
+/// verdict is open or it has its most runs.
 std::vector<std::size_t> add_blocks(const Experiment& experiment, const StoredExperiment& stored,
                                     const Comparison& comparison, const AddRuns& goal, Plan& plan);
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "reports/statistics/looks.h"
 #include "reports/statistics/verdict.h"
 
 namespace numabench {
@@ -21,9 +23,12 @@ struct SimulatedExperiment {
   double effect_percent = 0;  ///< of every arm but the copy, in every cell
   double drift_percent = 0;   ///< from the first run of the experiment to its last
   Order order = Order::kBlocked;
+  bool aa = true;                        ///< the copy is measured and its noise floor held against
+  std::optional<AddRuns> add_runs = {};  ///< then runs are added, as resume --add-runs does
 };
 
-/// The verdicts of every arm in every cell on one draw of the noise: normal on the log scale.
+/// The verdicts of every arm in every cell on one draw of the noise: normal on the log scale. With
+/// `add_runs` those of the last look.
 std::vector<Verdict> simulate(const SimulatedExperiment& experiment, std::uint64_t seed);
 
 /// In how many of `experiments` draws any verdict says that an arm differs, 0 to 1.

@@ -123,7 +123,7 @@ std::vector<Verdict> judge(const std::vector<Evidence>& family, Better better,
                            double resolution_percent) {
   std::vector<double> p_values;
   for (const Evidence& evidence : family) {
-    p_values.push_back(std::min(1.0, evidence.difference.p * (1 + evidence.earlier_looks)));
+    p_values.push_back(std::min(1.0, std::ldexp(evidence.difference.p, evidence.earlier_looks)));
   }
   p_values = adjust_for_many(p_values);
   std::vector<Verdict> verdicts;

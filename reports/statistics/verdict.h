@@ -26,7 +26,7 @@ inline constexpr double kUnstablePercent = 10;
 struct Evidence {
   Difference difference;
   std::optional<double> floor;  ///< log ratio; absent where no A/A copy ran
-  /// How often this cell was looked at before: runs were added because of what was seen.
+  /// How often this cell was looked at before: runs were added because of what was seen (looks.h).
   int earlier_looks = 0;
 };
 
@@ -43,7 +43,7 @@ std::string to_string(VerdictKind kind);  ///< "better", "no difference", …
 
 struct Verdict {
   VerdictKind kind = VerdictKind::kInconclusive;
-  double p = 1;  ///< adjusted for looks (Bonferroni) and for the family (adjust_for_many())
+  double p = 1;  ///< adjusted for looks (looks.h) and for the family (adjust_for_many())
   double bound_percent = 0;  ///< of kNoDifference: the interval lies within ± this
   std::string reason;        ///< of kInconclusive and kUnstable: what is missing
 

@@ -71,6 +71,7 @@ class AddBlocks : public ::testing::Test {
     Judgement judgement;
     judgement.difference.noise = noise;
     judgement.verdict.kind = kind;
+    judgement.verdict.p = 0.001;
     comparison.tables[0].rows[cell].values[0].judgement = judgement;
   }
   std::size_t cell_of(const std::string& arm, std::size_t group) {
@@ -100,6 +101,18 @@ TEST_F(AddBlocks, AddsNothingWhereEveryVerdictIsReached) {
   EXPECT_THAT(add({}), IsEmpty());
   judge_cell(cell_of("third", 0), VerdictKind::kUnstable, 0.3);
   EXPECT_THAT(add({}), IsEmpty()) << "more runs do not help one that is unstable";
+}
+
+// It may be luck: of the looks that are still to come each has its share of the level.
+TEST_F(AddBlocks, ADifferenceThatHardlyStandsIsLookedAtAgain) {
+  const auto judge_at = [&](double p) {
+    judge_cell(cell_of("third", 0), VerdictKind::kBetter, 0.01);
+    comparison.tables[0].rows[cell_of("third", 0)].values[0].judgement->verdict.p = p;
+  };
+  judge_at(0.025);
+  EXPECT_THAT(add({}), IsEmpty());
+  judge_at(0.026);
+  EXPECT_EQ(add({}).size(), 3u * 3) << "from three to six, the fewest that carry a verdict";
 }
 
 TEST_F(AddBlocks, RepeatsTheOpenArmWithTheBaselineAndItsCopyInWholeBlocks) {

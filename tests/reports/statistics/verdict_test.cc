@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "reports/statistics/looks.h"
 #include "reports/statistics/noise_floor.h"
 #include "reports/statistics/power.h"
 #include "reports/statistics/simulation.h"
@@ -124,6 +125,53 @@ TEST(SimulatedExperiments, WhereNothingDiffersAtMostOneInTwentyHasAVerdict) {
     EXPECT_LE(share_with_difference(experiment, 10'000), 0.05)
         << cells << " cells, " << arms << " arms, " << runs << " runs";
   }
+}
+
+// Looking again because of what was seen must not make luck a verdict. Without a copy to be held
+// against it is nearest to the level: 10,000 experiments, which take a minute, pass too.
+TEST(SimulatedExperiments, WhereNothingDiffersAtMostOneInTwentyHasAVerdictWithAddedRunsToo) {
+  struct Case {
+    int runs, max;
+    bool aa;
+    int experiments;
+  };
+  for (const Case& test : {Case{8, 15, false, 3000}, Case{3, 15, true, 1000}}) {
+    const SimulatedExperiment experiment{
+        .runs = test.runs,
+        .aa = test.aa,
+        .add_runs = AddRuns{.until_percent = 0.5, .max = test.max}};
+    EXPECT_LE(share_with_difference(experiment, test.experiments), 0.05)
+        << test.runs << " runs, at most " << test.max;
+  }
+}
+
+TEST(SimulatedExperiments, AddedRunsFindWhatThePlannedOnesCouldNot) {
+  SimulatedExperiment experiment{.runs = 6, .noise_percent = 1, .effect_percent = 1};
+  const double planned = share_with_difference(experiment, 500);
+  experiment.add_runs = AddRuns{.until_percent = 0.5, .max = 30};
+  EXPECT_GE(share_with_difference(experiment, 500), kPower);
+  EXPECT_LE(planned, 0.5);
+}
+
+TEST(Looks, HaveSharesOfTheLevelThatAddUpToIt) {
+  double shares = 0;
+  for (int earlier = 0; earlier < 7; ++earlier) {
+    Evidence looked = evidence(8, 5, 1);
+    looked.earlier_looks = earlier;
+    const double charged = verdict_on(looked).p / looked.difference.p;
+    EXPECT_DOUBLE_EQ(charged, std::pow(2, earlier));
+    shares += kLevel / (2 * charged);  // what ends the adding there: is_open()
+  }
+  EXPECT_LE(shares, kLevel);
+}
+
+TEST(Looks, AreFewAndFollowFromTheNoiseAlone) {
+  EXPECT_EQ(runs_of_next_look(3, 0.001, {}), 6) << "the fewest that carry a verdict";
+  EXPECT_EQ(runs_of_next_look(8, 0.001, {}), 12) << "half again";
+  EXPECT_EQ(runs_of_next_look(12, 0.001, {}), 15) << "the most";
+  // (1.96 · 0.02 ÷ log 1.01)² = 15.5
+  EXPECT_EQ(runs_of_next_look(4, 0.02, {.until_percent = 1, .max = 40}), 16);
+  EXPECT_EQ(runs_of_next_look(15, 0.02, {.until_percent = 1, .max = 15}), 15);
 }
 
 // Issue 5: a true 1 % effect is found with the number of runs predicted, within 5 points of power.
