@@ -17,6 +17,7 @@
 #include "runner/engines/client_placement.h"
 #include "runner/engines/pool_memory.h"
 #include "runner/engines/postgres/client_values.h"
+#include "runner/engines/postgres/forked_processes.h"
 #include "runner/engines/postgres/pool_fill.h"
 #include "runner/engines/postgres/server_settings.h"
 #include "runner/engines/postgres/shared_memory.h"
@@ -49,19 +50,6 @@ std::vector<SqlRole> warm_up_roles(const Experiment& experiment, const SqlWorklo
   std::ranges::copy_if(workload.roles, std::back_inserter(roles),
                        [](const SqlRole& role) { return role.transactions == 0; });
   return roles;
-}
-
-/// The server starts it after it has begun to accept connections.
-pid_t background_writer_pid(Connection& connection) {
-  constexpr auto kQuery =
-      "SELECT pid FROM pg_stat_activity WHERE backend_type = 'background writer'";
-  const Deadline deadline(std::chrono::seconds(10));
-  while (!deadline.has_passed()) {
-    if (const auto pid = connection.value(kQuery)) return std::stoi(*pid);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  throw Error(ErrorKind::kRun, "the server has no background writer to place",
-              "leave `background_writer` out of the placement");
 }
 
 double seconds_between(SteadyClock::time_point from, SteadyClock::time_point to) {
@@ -113,7 +101,7 @@ void PostgresRun::start_server(bool counted) {
   server_.emplace(Server::start(options));
   monitor_.emplace(server_->connect());
   records_.emplace_back();
-  place_server_processes();
+  place_server();
   verify_server(options);
 }
 
@@ -163,35 +151,20 @@ void PostgresRun::verify_server(const ServerOptions& options) {
   for (const std::string& note : server_->notes()) record.events.push_back({"warning", note});
 }
 
-/// The server has forked these itself: all that can be placed now is where they run.
-void PostgresRun::place_server_processes() {
+void PostgresRun::place_server() {
   const PlacementConfig& config = context_.setup.placement;
-  if (config.roles.contains("background_writer")) {
-    background_writer_ = background_writer_pid(*monitor_);
-    const IdSet cpus = forked_placement(config, "background_writer").cpus;
-    if (!cpus.empty()) move_to_cpus(background_writer_, cpus);
-  }
+  background_writer_ = place_background_writer(*monitor_, config);
   const Placement server = process_placement(config, "server");
   if (!server.touch) return;
   context_.setup.on_stage("touching the shared memory");
   touch_shared_memory(server_->pid(), server);
 }
 
-/// From the CPUs of the loader, if there is one.
-void PostgresRun::fill(const SqlWorkload& workload) {
-  const PlacementConfig& config = context_.setup.placement;
-  const pid_t backend = monitor_->backend_pid();
-  const std::optional<ObservedPlacement> usual = observe(backend);
-  const bool moves = usual && config.roles.contains("loader");
-  const IdSet cpus = forked_placement(config, "loader").cpus;
-  if (moves && !cpus.empty()) move_to_cpus(backend, cpus);
-  fill_pool(*monitor_, workload.working_set, workload.fill, pool_buffers(context_.setup));
-  if (moves) move_to_cpus(backend, usual->cpus);
-}
-
 void PostgresRun::start() {
   const SqlWorkload& workload = context_.workload;
-  fill(workload);
+  on_loader_cpus(*monitor_, context_.setup.placement, [&] {
+    fill_pool(*monitor_, workload.working_set, workload.fill, pool_buffers(context_.setup));
+  });
   phase_ = Phase::kWarmup;
   look();
   origin_ = last_;

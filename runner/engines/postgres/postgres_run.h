@@ -74,8 +74,7 @@ class PostgresRun {
   bool has_hand() const;
   void look();
   void begin_record();
-  void place_server_processes();
-  void fill(const SqlWorkload& workload);
+  void place_server();
   void keep_placements();
   void finish_record();
   void keep_what_the_server_did();
