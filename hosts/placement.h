@@ -60,6 +60,9 @@ IdSet cpus_of_nodes(const IdSet& nodes, const Topology& topology);
 /// there, not allowed, offline, has no CPUs or has no memory. On this host the calls themselves are
 /// tried and taken back: a kernel without the policy or a container that forbids it is found out.
 void check(const Placement& placement, const Topology& topology);
+/// Why nothing may be placed by nodes here: a firmware that contradicts itself. Empty where nodes
+/// can be trusted.
+std::string refusal_of_nodes(const Topology& topology);
 
 /// What a placement that check() accepts does beyond what it says: "node 1 has no memory: that of
 /// CPUs 4-7 comes from node 0, the nearest".

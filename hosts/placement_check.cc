@@ -42,9 +42,9 @@ int nearest_memory(const Topology& topology, int from) {
 // A firmware whose tables contradict each other has no nodes to place by. Of an experiment only the
 // placements that go by nodes are refused (runner/config/placement_section.h).
 void check_nodes_can_be_trusted(const Topology& topology) {
-  if (topology.numa_defect().empty()) return;
-  refuse("no placement by nodes can be trusted here: " + topology.numa_defect(),
-         "place by CPUs (physcpubind), or leave this placement out");
+  const std::string refusal = refusal_of_nodes(topology);
+  if (refusal.empty()) return;
+  refuse(refusal, "place by CPUs (physcpubind), or leave this placement out");
 }
 
 void check_cpu(int id, const Topology& topology) {
@@ -168,6 +168,11 @@ IdSet nodes_without_memory(const Topology& topology) {
 }
 
 }  // namespace
+
+std::string refusal_of_nodes(const Topology& topology) {
+  if (topology.numa_defect().empty()) return "";
+  return "no placement by nodes can be trusted here: " + topology.numa_defect();
+}
 
 void check(const Placement& placement, const Topology& topology) {
   for (const int cpu : placement.cpus) check_cpu(cpu, topology);

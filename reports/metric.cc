@@ -28,7 +28,8 @@ std::vector<Metric> make_common_metrics() {
       {"latency_mean_us", "us", kLower, 2, "latency mean",
        "Arithmetic mean of the duration of a transaction."},
       {"latency_stddev_us", "us", kLower, 2, "latency stddev",
-       "Standard deviation of the duration of a transaction over the window's transactions."},
+       "Standard deviation of the duration of a transaction: embedded, of all; postgres, of those "
+       "logged."},
       {"latency_p50_us", "us", kLower, 2, "latency p50",
        "Half of the transactions took no longer."},
       {"latency_p95_us", "us", kLower, 2, "latency p95",
@@ -38,7 +39,7 @@ std::vector<Metric> make_common_metrics() {
       {"latency_p999_us", "us", kLower, 2, "latency p99.9",
        "99.9 % of the transactions took no longer."},
       {"latency_max_us", "us", kLower, 2, "latency max",
-       "The longest transaction: a stall that every percentile hides."},
+       "The longest transaction (postgres: of those logged): a stall that every percentile hides."},
       {"scan_latency_mean_us", "us", kLower, 0, "scan mean",
        "Arithmetic mean of the duration of a scan."},
       {"scan_latency_p50_us", "us", kLower, 0, "scan p50", "Half of the scans took no longer."},

@@ -29,7 +29,7 @@ std::string describe_server(const Experiment& experiment) {
   return fmt::format("settings={}\npgbench={} {} {} {} {}\ncounters={} full_pool={}\n",
                      describe_settings(experiment.settings), pgbench.program,
                      to_string(pgbench.protocol), pgbench.jobs, format_exact(pgbench.rate),
-                     format_exact(pgbench.log_sampling), to_string(experiment.counters),
+                     log_sampling_text(pgbench), to_string(experiment.counters),
                      experiment.require_full_pool);
 }
 

@@ -32,13 +32,16 @@ class StopGuard {
 /// The rates of one second, from two looks at the live counters.
 std::vector<SampleRecord> rates(double t_seconds, double seconds, const EngineProgress& before,
                                 const EngineProgress& now) {
-  const auto per_second = [seconds](std::uint64_t from, std::uint64_t to) {
-    return static_cast<double>(to - from) / seconds;
+  std::vector<SampleRecord> samples;
+  const auto add = [&](const char* metric, std::optional<std::uint64_t> from,
+                       std::optional<std::uint64_t> to) {
+    if (to) {
+      samples.push_back({t_seconds, metric, static_cast<double>(*to - from.value_or(0)) / seconds});
+    }
   };
-  std::vector<SampleRecord> samples = {
-      {t_seconds, "tps", per_second(before.transactions, now.transactions)},
-      {t_seconds, "scans_per_s", per_second(before.scans, now.scans)},
-      {t_seconds, "reads", per_second(before.reads, now.reads)}};
+  add("tps", before.transactions, now.transactions);
+  add("scans_per_s", before.scans, now.scans);
+  add("reads", before.reads, now.reads);
   if (now.accesses > before.accesses) {
     const double misses = static_cast<double>(now.reads - before.reads) /
                           static_cast<double>(now.accesses - before.accesses);

@@ -21,9 +21,10 @@ void SteadyState::add(const EngineProgress& progress) {
   if (has_last_ && progress.accesses > last_.accesses) {
     const auto accesses = static_cast<double>(progress.accesses - last_.accesses);
     const auto reads = static_cast<double>(progress.reads - last_.reads);
-    const auto transactions = static_cast<double>(progress.transactions - last_.transactions);
+    const std::uint64_t before = last_.transactions.value_or(0);
+    const std::uint64_t now = progress.transactions.value_or(0);
     seconds_.push_back({progress.occupancy_pct, 100.0 * (1.0 - reads / accesses),
-                        progress.transactions > 0 ? transactions : accesses});
+                        now > 0 ? static_cast<double>(now - before) : accesses});
     if (seconds_.size() > kSeconds) seconds_.pop_front();
   }
   last_ = progress;

@@ -119,7 +119,7 @@ class CanonicalWriter {
     value_in("pgbench", "protocol", to_string(pgbench.protocol));
     value_in("pgbench", "jobs", std::to_string(pgbench.jobs));
     value_in("pgbench", "rate", format_exact(pgbench.rate));
-    value_in("pgbench", "log_sampling", format_exact(pgbench.log_sampling));
+    value_in("pgbench", "log_sampling", log_sampling_text(pgbench));
     value("counters", to_string(experiment_.counters));
     value("require_full_pool", experiment_.require_full_pool ? "true" : "false");
   }

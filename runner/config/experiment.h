@@ -82,7 +82,9 @@ struct PgbenchOptions {
   Protocol protocol = Protocol::kPrepared;
   int jobs = 0;     ///< threads; 0: as many as clients, at most the CPUs they may run on
   double rate = 0;  ///< transactions a second of the point clients; 0: as fast as they can
-  double log_sampling = 0.05;  ///< share of the transactions whose latency is logged
+  /// Share of the point clients' transactions that is logged; without it, as many as cost each
+  /// thread little: logged_share() of runner/engines/postgres/pgbench.h.
+  std::optional<double> log_sampling = {};
 
   bool operator==(const PgbenchOptions&) const = default;
 };

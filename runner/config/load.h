@@ -28,7 +28,7 @@
 //   data_directory, huge_pages: off | try | on
 //   build        {system: auto | meson | autoconf, options, cflags}: the same for all arms
 //   settings     {name: value} of every server; an arm's own win
-//   pgbench      {program, protocol: simple | extended | prepared, jobs, rate, log_sampling (0.05)}
+//   pgbench      {program, protocol: simple | extended | prepared, jobs, rate, log_sampling (auto)}
 //   counters     none | same-build (the default) | counted-build: experiment.h
 //   server_user, require_full_pool (false)
 //   profile      a host profile, hosts/profiles/NAME.yaml or a path: host_section.h

@@ -177,16 +177,10 @@ bool goes_by_nodes(const YamlNode& role) {
   });
 }
 
-/// Of a placement by nodes; empty where nodes can be trusted.
-std::string refusal_on(const Topology& topology) {
-  const std::string& defect = topology.numa_defect();
-  return defect.empty() ? "" : "no placement by nodes can be trusted here: " + defect;
-}
-
 /// Not of a placement that is refused already.
 void read_role(const YamlNode& value, const std::string& role, const Topology& topology,
                bool stored, PlacementConfig& placement) {
-  if (!stored && goes_by_nodes(value)) placement.refusal = refusal_on(topology);
+  if (!stored && goes_by_nodes(value)) placement.refusal = refusal_of_nodes(topology);
   if (!placement.refusal.empty()) return;
   placement.roles[role] = RoleReader(value, topology, stored).read();
   if (const YamlNode* spread = value.find("spread")) placement.spreads[role] = read_spread(*spread);
@@ -201,7 +195,7 @@ PlacementConfig built_in(const YamlNode& item, const std::string& name, const To
   PlacementConfig placement;
   placement.name = name;
   if (name == kFree) return placement;
-  placement.refusal = refusal_on(topology);
+  placement.refusal = refusal_of_nodes(topology);
   if (!placement.refusal.empty()) return placement;
   for (const std::string& role : kSpreadRoles) placement.spreads[role] = Spread::kNodes;
   return placement;

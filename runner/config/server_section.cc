@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "hosts/units.h"
 #include "runner/config/arm_sources.h"
 #include "runner/config/yaml_reader.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 const std::vector<std::string> kSystems{"auto", "meson", "autoconf"};
 const std::vector<std::string> kProtocols{"simple", "extended", "prepared"};
+const std::string kAutomatic = "auto";
 const std::vector<std::string> kCounters{"none", "same-build", "counted-build"};
 
 using Readers = std::vector<std::pair<std::string, std::function<void(const YamlNode&)>>>;
@@ -44,11 +46,12 @@ double read_rate(const YamlNode& node) {
   return rate;
 }
 
-double read_sampling(const YamlNode& node) {
+std::optional<double> read_sampling(const YamlNode& node) {
+  if (node.is_scalar() && node.text == kAutomatic) return std::nullopt;
   const double share = read_number(node, "'log_sampling'");
   if (share <= 0 || share > 1) {
     config_error(node.origin, "'log_sampling' is no share of the transactions",
-                 "write a number above 0 and at most 1, such as 0.05");
+                 "write 'auto', or a number above 0 and at most 1, such as 0.05");
   }
   return share;
 }
@@ -118,6 +121,10 @@ std::string to_string(BuildOptions::System system) {
 
 std::string to_string(PgbenchOptions::Protocol protocol) {
   return kProtocols[static_cast<std::size_t>(protocol)];
+}
+
+std::string log_sampling_text(const PgbenchOptions& pgbench) {
+  return pgbench.log_sampling ? format_exact(*pgbench.log_sampling) : kAutomatic;
 }
 
 std::string to_string(Counters counters) { return kCounters[static_cast<std::size_t>(counters)]; }

@@ -21,6 +21,7 @@ void read_server_section(const YamlNode& root, Experiment& experiment,
 /// As configs spell them.
 std::string to_string(BuildOptions::System system);
 std::string to_string(PgbenchOptions::Protocol protocol);
+std::string log_sampling_text(const PgbenchOptions& pgbench);
 std::string to_string(Counters counters);
 
 }  // namespace numabench

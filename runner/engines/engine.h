@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,13 +55,15 @@ struct ResourceEstimate {
 
 /// Live counters since reset_counters(); cheap to read, never disturbs the clients.
 struct EngineProgress {
-  std::uint64_t transactions = 0;  ///< of point clients
-  std::uint64_t scans = 0;         ///< finished by scanners
-  std::uint64_t accesses = 0;      ///< page accesses of all clients
-  std::uint64_t reads = 0;         ///< misses
-  double laps = 0;                 ///< of the clock hand over the pool, summed over partitions
-  double occupancy_pct = 100;      ///< 100 × buffers that hold a page ÷ buffers
-  bool finished = false;           ///< the clients have done all they had to: the window is over
+  /// Of point clients, and finished by scanners; absent where only stats() will know them, because
+  /// counting them live would disturb the clients.
+  std::optional<std::uint64_t> transactions = 0;
+  std::optional<std::uint64_t> scans = 0;
+  std::uint64_t accesses = 0;  ///< page accesses of all clients
+  std::uint64_t reads = 0;     ///< misses
+  double laps = 0;             ///< of the clock hand over the pool, summed over partitions
+  double occupancy_pct = 100;  ///< 100 × buffers that hold a page ÷ buffers
+  bool finished = false;       ///< the clients have done all they had to: the window is over
 };
 
 /// All that stats() found out about the window.

@@ -66,8 +66,8 @@ class FakeEngine : public Engine {
     EngineProgress progress;
     progress.transactions = static_cast<std::uint64_t>(
         1000 * seconds + speeds_up_by_a_second * seconds * seconds / 2 + 0.5);
-    progress.accesses = 4 * progress.transactions;
-    progress.reads = progress.transactions;
+    progress.accesses = 4 * *progress.transactions;
+    progress.reads = *progress.transactions;
     progress.laps = laps_per_second * seconds;
     if (fills_in_seconds > 0) {
       progress.occupancy_pct = std::min(100.0, 100.0 * seconds / fills_in_seconds);

@@ -192,8 +192,8 @@ EngineProgress EmbeddedRun::progress() const {
   for (const ClientSlot& client : clients_) {
     const WorkerSlot& slot = control_.slot(client.slot);
     const BackendCounters& counters = in_window ? slot.window : slot.uncounted;
-    progress.transactions += counters.transactions.get();
-    progress.scans += counters.scans.get();
+    *progress.transactions += counters.transactions.get();
+    *progress.scans += counters.scans.get();
     progress.accesses += counters.accesses.get();
     progress.reads += counters.reads.get();
   }

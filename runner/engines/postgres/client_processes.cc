@@ -26,15 +26,16 @@ Placement role_placement(ClientPlacement& placements, const SqlRole& role) {
 }  // namespace
 
 ClientProcesses::ClientProcesses(const PgbenchTarget& target, const CellSetup& setup,
-                                 const std::vector<SqlRole>& roles, const User& user,
-                                 double seconds, std::uint64_t seed, const std::string& directory) {
+                                 const std::vector<SqlRole>& roles, const PgbenchTelling& telling,
+                                 const User& user, double seconds, std::uint64_t seed,
+                                 const std::string& directory) {
   ClientPlacement placements(setup.placement, setup.host.topology);
   for (const SqlRole& role : roles) {
     const Placement placement = role_placement(placements, role);
     const std::string own = directory + "/" + role.name;
     make_directory_for(own, user);
-    runs_.push_back(std::make_unique<PgbenchRun>(target, setup.experiment.pgbench, role, placement,
-                                                 user, seconds, seed, own));
+    runs_.push_back(std::make_unique<PgbenchRun>(target, setup.experiment.pgbench, role, telling,
+                                                 placement, user, seconds, seed, own));
     threads_ += static_cast<std::size_t>(runs_.back()->threads());
     processes_.push_back({role.name, runs_.back()->pid(), placement});
     const IdSet& allowed = setup.host.topology.allowed_cpus();
@@ -43,9 +44,24 @@ ClientProcesses::ClientProcesses(const PgbenchTarget& target, const CellSetup& s
   }
 }
 
-std::uint64_t ClientProcesses::transactions(Role::Kind kind) const {
+std::optional<std::uint64_t> ClientProcesses::transactions(Role::Kind kind) const {
   std::uint64_t sum = 0;
-  for (const auto& run : runs_) sum += run->role().kind == kind ? run->transactions() : 0;
+  for (const auto& run : runs_) {
+    const std::optional<std::uint64_t> own = run->transactions();
+    if (!own) return std::nullopt;
+    if (run->role().kind == kind) sum += *own;
+  }
+  return sum;
+}
+
+std::optional<double> ClientProcesses::newest_tps(Role::Kind kind) const {
+  double sum = 0;
+  for (const auto& run : runs_) {
+    if (run->role().kind != kind) continue;
+    const std::optional<double> own = run->newest_tps();
+    if (!own) return std::nullopt;
+    sum += *own;
+  }
   return sum;
 }
 

@@ -19,13 +19,16 @@ namespace numabench {
 class ClientProcesses {
  public:
   /// Starts all of them, each under the placement of its role (spread: on the CPUs that its clients
-  /// would be dealt). Scripts and logs lie in `directory`, which outlives this. A process that
-  /// nobody ends ends itself after `seconds`.
+  /// would be dealt) and telling as `telling` says. Scripts and logs lie in `directory`, which
+  /// outlives this. A process that nobody ends ends itself after `seconds`.
   ClientProcesses(const PgbenchTarget& target, const CellSetup& setup,
-                  const std::vector<SqlRole>& roles, const User& user, double seconds,
-                  std::uint64_t seed, const std::string& directory);
+                  const std::vector<SqlRole>& roles, const PgbenchTelling& telling,
+                  const User& user, double seconds, std::uint64_t seed,
+                  const std::string& directory);
 
-  std::uint64_t transactions(Role::Kind kind) const;
+  /// So far, of the roles of a kind, and in the newest second. nullopt where no progress is told.
+  std::optional<std::uint64_t> transactions(Role::Kind kind) const;
+  std::optional<double> newest_tps(Role::Kind kind) const;
   /// All have done what they had to.
   bool have_finished();
   /// Throws Error(kRun) when one has died, BrokenRule when one has lost a client.

@@ -64,9 +64,9 @@ std::optional<double> microseconds(const std::optional<double>& milliseconds) {
   return *milliseconds * 1000;
 }
 
-std::optional<double> percentile(const KindTotals& totals, double LatencySummary::*member) {
-  if (totals.result == nullptr || !totals.result->latency) return std::nullopt;
-  return (*totals.result->latency).*member;
+std::optional<double> of_log(const KindTotals& totals, double LatencySummary::*member) {
+  if (totals.result == nullptr || !totals.result->log.latency) return std::nullopt;
+  return (*totals.result->log.latency).*member;
 }
 
 std::string latency_reason(const KindTotals& totals) {
@@ -86,22 +86,23 @@ void add_rates(ValueList& values, const KindTotals& points, const KindTotals& sc
 }
 
 void add_latencies(ValueList& values, const KindTotals& points, const KindTotals& scans) {
-  const auto summary = [](const KindTotals& totals, std::optional<double> PgbenchSummary::*member) {
-    return totals.result == nullptr ? std::nullopt : microseconds(totals.result->summary.*member);
+  const auto mean = [](const KindTotals& totals) {
+    return totals.result == nullptr ? std::nullopt
+                                    : microseconds(totals.result->summary.latency_mean_ms);
   };
   const std::string reason = latency_reason(points);
-  values.add("latency_mean_us", summary(points, &PgbenchSummary::latency_mean_ms), reason);
-  values.add("latency_stddev_us", summary(points, &PgbenchSummary::latency_stddev_ms), reason);
-  values.add("latency_p50_us", percentile(points, &LatencySummary::p50_us), reason);
-  values.add("latency_p95_us", percentile(points, &LatencySummary::p95_us), reason);
-  values.add("latency_p99_us", percentile(points, &LatencySummary::p99_us), reason);
-  values.add("latency_p999_us", percentile(points, &LatencySummary::p999_us), reason);
-  values.add("latency_max_us", percentile(points, &LatencySummary::max_us), reason);
+  values.add("latency_mean_us", mean(points), reason);
+  values.add("latency_stddev_us", of_log(points, &LatencySummary::stddev_us), reason);
+  values.add("latency_p50_us", of_log(points, &LatencySummary::p50_us), reason);
+  values.add("latency_p95_us", of_log(points, &LatencySummary::p95_us), reason);
+  values.add("latency_p99_us", of_log(points, &LatencySummary::p99_us), reason);
+  values.add("latency_p999_us", of_log(points, &LatencySummary::p999_us), reason);
+  values.add("latency_max_us", of_log(points, &LatencySummary::max_us), reason);
   const std::string scan_reason = latency_reason(scans);
-  values.add("scan_latency_mean_us", summary(scans, &PgbenchSummary::latency_mean_ms), scan_reason);
-  values.add("scan_latency_p50_us", percentile(scans, &LatencySummary::p50_us), scan_reason);
-  values.add("scan_latency_p99_us", percentile(scans, &LatencySummary::p99_us), scan_reason);
-  values.add("scan_latency_max_us", percentile(scans, &LatencySummary::max_us), scan_reason);
+  values.add("scan_latency_mean_us", mean(scans), scan_reason);
+  values.add("scan_latency_p50_us", of_log(scans, &LatencySummary::p50_us), scan_reason);
+  values.add("scan_latency_p99_us", of_log(scans, &LatencySummary::p99_us), scan_reason);
+  values.add("scan_latency_max_us", of_log(scans, &LatencySummary::max_us), scan_reason);
 }
 
 /// The sum over roles of what all of them report; else absent.
@@ -165,8 +166,9 @@ std::vector<SampleRecord> client_samples(const std::vector<SqlRole>& roles,
   std::vector<SampleRecord> samples;
   for (std::size_t i = 0; i < roles.size(); ++i) {
     const char* metric = roles[i].kind == Role::Kind::kPoint ? "tps" : "scans_per_s";
-    for (const PgbenchProgress& line : results[i].progress) {
-      samples.push_back({line.t_seconds, metric, line.tps});
+    double t_seconds = 0;
+    for (const double rate : results[i].log.per_second) {
+      samples.push_back({++t_seconds, metric, rate});
     }
   }
   return samples;

@@ -152,6 +152,27 @@ std::vector<Connection::Row> Connection::query(const std::string& sql,
                         values.data(), nullptr, nullptr, 0) == 0) {
     throw_failure(sql, PQerrorMessage(connection_.get()));
   }
+  return rows_of_last_result(sql);
+}
+
+std::vector<Connection::Row> Connection::query_again(const std::string& sql) {
+  auto known = prepared_.find(sql);
+  if (known == prepared_.end()) {
+    const std::string name = fmt::format("again_{}", prepared_.size());
+    if (PQsendPrepare(connection_.get(), name.c_str(), sql.c_str(), 0, nullptr) == 0) {
+      throw_failure(sql, PQerrorMessage(connection_.get()));
+    }
+    last_result(sql);
+    known = prepared_.emplace(sql, name).first;
+  }
+  if (PQsendQueryPrepared(connection_.get(), known->second.c_str(), 0, nullptr, nullptr, nullptr,
+                          0) == 0) {
+    throw_failure(sql, PQerrorMessage(connection_.get()));
+  }
+  return rows_of_last_result(sql);
+}
+
+std::vector<Connection::Row> Connection::rows_of_last_result(const std::string& sql) {
   const Result result = last_result(sql);
   std::vector<Row> rows;
   for (int row = 0; row < PQntuples(result.get()); ++row) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,10 @@ class Connection {
   void execute(const std::string& sql);
   /// The rows of one statement, with parameters as text for $1, $2, …
   std::vector<Row> query(const std::string& sql, const std::vector<std::string>& parameters = {});
+  /// The same rows of one statement without parameters, which this connection plans the first time
+  /// only: for looks that are taken again and again beside clients. Views of statistics take ten
+  /// times longer to plan than to read.
+  std::vector<Row> query_again(const std::string& sql);
   /// The single value of one row with one column; nullopt for NULL. Throws when there are more.
   std::optional<std::string> value(const std::string& sql,
                                    const std::vector<std::string>& parameters = {});
@@ -69,10 +74,12 @@ class Connection {
   /// The last result of what was sent, after the others were checked and dropped.
   Result last_result(const std::string& sql);
   void wait_for_socket(short events);
+  std::vector<Row> rows_of_last_result(const std::string& sql);
   [[noreturn]] void throw_failure(const std::string& sql, const char* message);
 
   std::unique_ptr<pg_conn, Closer> connection_;
   std::chrono::seconds answer_limit_{600};
+  std::map<std::string, std::string> prepared_;  ///< names of statements by their text
 };
 
 /// `text` as an SQL identifier, quoted.

@@ -24,6 +24,9 @@ namespace numabench {
 namespace {
 
 constexpr std::chrono::seconds kEndTimeout{30};
+constexpr double kLinesPerThread = 1250;
+constexpr double kLinesOfAll = 20'000;
+constexpr double kShareOfUnknown = 1.0 / 16;  // logged of clients whose speed is not known
 constexpr int kOldestVersion = 13;
 constexpr int kFirstWithPermute = 14;
 constexpr std::string_view kVersionPrefix = "pgbench (PostgreSQL) ";
@@ -81,12 +84,6 @@ std::string session_options(const std::map<std::string, std::string>& settings) 
   return options;
 }
 
-/// Every transaction of roles that have few; else the share asked for.
-double logged_share(const PgbenchOptions& options, const SqlRole& role) {
-  const bool many = role.kind == Role::Kind::kPoint && role.transactions == 0;
-  return many ? options.log_sampling : 1;
-}
-
 double rate_of(const PgbenchOptions& options, const SqlRole& role) {
   return role.rate == 0 && role.kind == Role::Kind::kPoint ? options.rate : role.rate;
 }
@@ -126,13 +123,14 @@ class Arguments {
 
 std::vector<std::string> pgbench_arguments(const PgbenchTarget& target,
                                            const PgbenchOptions& options, const SqlRole& role,
-                                           int threads, double seconds, std::uint64_t seed,
+                                           int threads, bool progress, double log_share,
+                                           double seconds, std::uint64_t seed,
                                            const std::string& directory) {
   Arguments arguments;
   arguments.add_target(target);
-  // -P also makes it print the standard deviation of the latency.
-  arguments.add("-n", "-P", 1, "-M", protocol_name(options.protocol), "-c", role.clients, "-j",
-                threads, "--random-seed", seed);
+  if (progress) arguments.add("-P", 1);
+  arguments.add("-n", "-M", protocol_name(options.protocol), "-c", role.clients, "-j", threads,
+                "--random-seed", seed);
   if (role.transactions > 0) {
     arguments.add("-t", role.transactions);
   } else {
@@ -141,7 +139,7 @@ std::vector<std::string> pgbench_arguments(const PgbenchTarget& target,
   if (const double rate = rate_of(options, role); rate > 0) {
     arguments.add("-R", format_exact(rate));
   }
-  arguments.add_log(logged_share(options, role), directory);
+  arguments.add_log(log_share, directory);
   arguments.add_scripts(role, directory);
   arguments.add(target.database);
   return arguments.take();
@@ -188,19 +186,40 @@ double seconds_of(const timeval& time) {
 
 }  // namespace
 
+double logged_share(const PgbenchOptions& options, const SqlRole& role, int threads,
+                    std::optional<double> expected_tps) {
+  if (role.kind != Role::Kind::kPoint || role.transactions > 0) return 1;
+  if (options.log_sampling) return *options.log_sampling;
+  if (!expected_tps) return kShareOfUnknown;
+  const double lines = std::min(threads * kLinesPerThread, kLinesOfAll);
+  if (*expected_tps <= lines) return 1;
+  return std::exp2(std::floor(std::log2(lines / *expected_tps)));
+}
+
 PgbenchRun::PgbenchRun(const PgbenchTarget& target, const PgbenchOptions& options, SqlRole role,
-                       const Placement& placement, const std::optional<User>& user, double seconds,
-                       std::uint64_t seed, const std::string& directory)
+                       const PgbenchTelling& telling, const Placement& placement,
+                       const std::optional<User>& user, double seconds, std::uint64_t seed,
+                       const std::string& directory)
     : role_(std::move(role)),
       directory_(directory),
       threads_(threads_for(options, role_.clients, placement)),
-      arguments_(pgbench_arguments(target, options, role_, threads_, seconds, seed, directory)),
+      tells_progress_(telling.progress),
+      logged_share_(telling.log ? logged_share(options, role_, threads_, telling.expected_tps) : 0),
+      arguments_(pgbench_arguments(target, options, role_, threads_, telling.progress,
+                                   logged_share_, seconds, seed, directory)),
       errors_(error_path(directory)),
       process_(start_pgbench(target, arguments_, role_, placement, user, directory)) {}
 
-std::uint64_t PgbenchRun::transactions() const {
+std::optional<std::uint64_t> PgbenchRun::transactions() const {
+  if (!tells_progress_) return std::nullopt;
   errors_.read_more();
   return static_cast<std::uint64_t>(std::llround(errors_.transactions()));
+}
+
+std::optional<double> PgbenchRun::newest_tps() const {
+  errors_.read_more();
+  if (errors_.progress().empty()) return std::nullopt;
+  return errors_.progress().back().tps;
 }
 
 bool PgbenchRun::has_finished() {
@@ -219,12 +238,20 @@ void PgbenchRun::check_alive() {
 void PgbenchRun::request_end() {
   if (asked_to_end_ || has_finished()) return;
   asked_to_end_ = true;
+  note_end();
   // Without -T it has no handler: the signal would end it without a report.
   process_.signal(role_.transactions > 0 ? SIGTERM : SIGALRM);
 }
 
+void PgbenchRun::note_end() {
+  ended_at_ = std::chrono::system_clock::now();
+  const std::chrono::duration<double> at_work = std::chrono::steady_clock::now() - started_;
+  seconds_ = at_work.count();
+}
+
 void PgbenchRun::end() {
   request_end();
+  if (!asked_to_end_) note_end();
   if (!exit_) exit_ = process_.wait(kEndTimeout);
   if (!exit_) exit_ = process_.kill();
 }
@@ -236,8 +263,7 @@ PgbenchRun::Result PgbenchRun::result() {
   result.report = read_whole_file(output_path(directory_));
   result.error_output = errors_.messages();
   result.summary = parse_pgbench_summary(result.report);
-  result.latency = read_transaction_logs(log_prefix(directory_));
-  result.progress = errors_.progress();
+  result.log = read_transaction_logs(log_prefix(directory_), logged_share_, ended_at_, seconds_);
   result.cpu_seconds = seconds_of(exit_->usage.ru_utime) + seconds_of(exit_->usage.ru_stime);
   result.voluntary_switches = static_cast<std::uint64_t>(exit_->usage.ru_nvcsw);
   result.involuntary_switches = static_cast<std::uint64_t>(exit_->usage.ru_nivcsw);

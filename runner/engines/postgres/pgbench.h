@@ -1,6 +1,7 @@
 // pgbench: its command line, its running processes, and everything it prints, by label.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <ios>
 #include <optional>
@@ -49,15 +50,43 @@ std::string pgbench_failure(const std::string& error_output);
 /// Whether that is of a client that was at work: its connection was lost, or a query failed.
 bool is_aborted_client(const std::string& failure);
 
+/// What pgbench tells of its transactions beside its final report.
+struct PgbenchTelling {
+  /// A line a second (--progress). It sets a limit to each wait of pgbench's first thread, which
+  /// costs 3 % of tps where client and server share two CPUs: for the warm-up, not for a window.
+  bool progress = false;
+  bool log = true;  ///< logged_share() of the transactions, each with its end and its latency
+  /// Transactions a second to expect, which decide over the share; nullopt: not known.
+  std::optional<double> expected_tps = {};
+};
+
+/// Share of a role's transactions to log (--sampling-rate). All of scans, and of clients with a few
+/// transactions; else what the experiment says. Else the largest power of two with which each of
+/// `threads` logs no more than 1,250 lines a second (a line costs 1 to 1.5 µs: 0.2 % of a thread),
+/// and all together no more than 20,000 (a megabyte a second); a power of two, so that arms of
+/// about the same speed have the same share.
+double logged_share(const PgbenchOptions& options, const SqlRole& role, int threads,
+                    std::optional<double> expected_tps);
+
 /// Latencies of logged transactions. pXX is the least latency that so many per cent of them do not
 /// exceed (nearest rank): exact, in the log's whole microseconds.
 struct LatencySummary {
   std::uint64_t logged = 0;
   double p50_us = 0, p95_us = 0, p99_us = 0, p999_us = 0, max_us = 0;
+  double stddev_us = 0;  ///< of the population, as pgbench's own
+};
+
+struct TransactionLog {
+  std::optional<LatencySummary> latency;  ///< nullopt when nothing was logged
+  /// Transactions that ended in each whole second, counted from the begin of the first one: the
+  /// logged ones ÷ share.
+  std::vector<double> per_second;
 };
 /// Of the log files PREFIX.PID and PREFIX.PID.N; transactions that failed or were skipped have no
-/// latency. nullopt when nothing was logged.
-std::optional<LatencySummary> read_transaction_logs(const std::string& prefix);
+/// latency and count for nothing. The clients were at work until `end`, for `seconds` at most,
+/// whatever the wall clock did meanwhile.
+TransactionLog read_transaction_logs(const std::string& prefix, double share,
+                                     std::chrono::system_clock::time_point end, double seconds);
 
 /// Reads what a running pgbench appends to the file of its standard error, each byte once.
 class PgbenchErrorReader {
@@ -96,11 +125,11 @@ class PgbenchRun {
   /// Writes the scripts and logs into `directory` (which must be writable for `user`, and outlive
   /// this) and starts pgbench, which runs until end() or, with `role.transactions`, until its
   /// clients have done theirs; else `seconds` is its own limit. `seed` goes to --random-seed. The
-  /// rate of `options` is for point clients without one of their own; its log_sampling is too:
-  /// scans, and clients with a few transactions, are all logged.
+  /// rate of `options` is for point clients without one of their own.
   PgbenchRun(const PgbenchTarget& target, const PgbenchOptions& options, SqlRole role,
-             const Placement& placement, const std::optional<User>& user, double seconds,
-             std::uint64_t seed, const std::string& directory);
+             const PgbenchTelling& telling, const Placement& placement,
+             const std::optional<User>& user, double seconds, std::uint64_t seed,
+             const std::string& directory);
 
   pid_t pid() const { return process_.pid(); }
   const SqlRole& role() const { return role_; }
@@ -108,8 +137,10 @@ class PgbenchRun {
   int threads() const { return threads_; }
   /// The arguments after the program, as they were given: stored with the run.
   const std::vector<std::string>& arguments() const { return arguments_; }
-  /// Transactions so far, from the progress lines (a second old at most).
-  std::uint64_t transactions() const;
+  /// Transactions so far, and those of the newest second: from the progress lines, a second old at
+  /// most. nullopt without them.
+  std::optional<std::uint64_t> transactions() const;
+  std::optional<double> newest_tps() const;
   /// True when it has ended by itself, as asked by role.transactions.
   bool has_finished();
   /// Throws Error(kRun) when it has died or has ended too early, BrokenRule when a client was
@@ -123,8 +154,7 @@ class PgbenchRun {
 
   struct Result {
     PgbenchSummary summary;
-    std::optional<LatencySummary> latency;
-    std::vector<PgbenchProgress> progress;
+    TransactionLog log;
     double cpu_seconds = 0;
     std::uint64_t voluntary_switches = 0;
     std::uint64_t involuntary_switches = 0;
@@ -139,15 +169,21 @@ class PgbenchRun {
 
  private:
   [[noreturn]] void fail(const std::string& problem) const;
+  void note_end();
   void check_messages() const;
   void check_exit() const;
 
   SqlRole role_;
   std::string directory_;
   int threads_;
+  bool tells_progress_;
+  double logged_share_;
   std::vector<std::string> arguments_;
   mutable PgbenchErrorReader errors_;
   BackgroundProcess process_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  double seconds_ = 0;  ///< that it was at work, once it was told to end
+  std::chrono::system_clock::time_point ended_at_{};
   bool asked_to_end_ = false;
   std::optional<ProcessExit> exit_;
 };

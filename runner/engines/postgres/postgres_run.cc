@@ -171,30 +171,35 @@ void PostgresRun::start() {
   const Experiment& experiment = context_.setup.experiment;
   const std::vector<SqlRole> roles = warm_up_roles(experiment, workload);
   if (roles.empty()) return;
-  start_clients(roles, experiment.longest_warmup_seconds(),
+  start_clients(roles, {.progress = true, .log = false}, experiment.longest_warmup_seconds(),
                 ~seed_);  // not the string of the window
 }
 
-void PostgresRun::start_clients(const std::vector<SqlRole>& roles, double seconds,
-                                std::uint64_t seed) {
+void PostgresRun::start_clients(const std::vector<SqlRole>& roles, const PgbenchTelling& telling,
+                                double seconds, std::uint64_t seed) {
   PgbenchTarget target = context_.pgbench;
   target.socket_directory = server_->socket_directory();
   target.port = server_->port();
   const std::string own = fmt::format("{}/clients-{}", directory_.path(), ++clients_started_);
   make_directory_for(own, context_.user);
-  clients_ = std::make_unique<ClientProcesses>(target, context_.setup, roles, context_.user,
-                                               seconds + kForgottenSeconds, seed, own);
+  clients_ =
+      std::make_unique<ClientProcesses>(target, context_.setup, roles, telling, context_.user,
+                                        seconds + kForgottenSeconds, seed, own);
 }
 
 void PostgresRun::begin_window() {
-  if (clients_) clients_->end();
-  clients_.reset();
+  PgbenchTelling telling;
+  if (clients_) {
+    clients_->end();
+    telling.expected_tps = clients_->newest_tps(Role::Kind::kPoint);
+    clients_.reset();
+  }
   wait_for_clients_to_leave(*monitor_, kLeaveSeconds);
   begin_record();
   const Experiment& experiment = context_.setup.experiment;
   window_start_ = SteadyClock::now();
   phase_ = Phase::kWindow;
-  start_clients(context_.workload.roles, experiment.longest_duration_seconds(), seed_);
+  start_clients(context_.workload.roles, telling, experiment.longest_duration_seconds(), seed_);
 }
 
 void PostgresRun::begin_record() {

@@ -70,7 +70,8 @@ class PostgresRun {
   void create_sweep_counters(int backends);
   std::map<std::string, std::string> definite_settings(ServerOptions& options);
   void verify_server(const ServerOptions& options);
-  void start_clients(const std::vector<SqlRole>& roles, double seconds, std::uint64_t seed);
+  void start_clients(const std::vector<SqlRole>& roles, const PgbenchTelling& telling,
+                     double seconds, std::uint64_t seed);
   bool has_hand() const;
   void look();
   void begin_record();

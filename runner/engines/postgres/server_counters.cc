@@ -131,7 +131,7 @@ ServerCounters read_server_counters(Connection& connection, bool with_hand) {
     columns.push_back(fmt::format("coalesce(({}), 0)::bigint", source.sql));
   }
   const Connection::Row row =
-      connection.query(fmt::format("SELECT {}", fmt::join(columns, ", "))).at(0);
+      connection.query_again(fmt::format("SELECT {}", fmt::join(columns, ", "))).at(0);
   ServerCounters counters;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     counters.*sources[i].counter = std::stoull(row.at(i).value());

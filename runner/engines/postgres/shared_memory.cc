@@ -84,13 +84,18 @@ std::vector<AddressRange> shared_memory_ranges(pid_t pid) {
   return ranges;
 }
 
-/// Of the mapping that `process` has at `address`; nothing where we may not map it.
+/// Of the mapping that `process` has at `address`; nothing where we may not map it, or may not ask
+/// where its pages are (a container's filter of system calls).
 std::map<int, std::uint64_t> all_pages(pid_t process, std::uint64_t address,
                                        std::uint64_t page_bytes) {
   for (const AddressRange& range : shared_memory_ranges(process)) {
     if (range.begin != address) continue;
-    return SharedRegion::of_process(process, address, range.end - range.begin, page_bytes)
-        .bytes_per_node();
+    try {
+      return SharedRegion::of_process(process, address, range.end - range.begin, page_bytes)
+          .bytes_per_node();
+    } catch (const Error&) {
+      return {};
+    }
   }
   return {};
 }

@@ -21,7 +21,7 @@ constexpr WaitMetric kWaitMetrics[] = {{"waits_none_pct", ""},
 }  // namespace
 
 void WaitSampler::sample(Connection& connection) {
-  const auto rows = connection.query(
+  const auto rows = connection.query_again(
       "SELECT coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*) "
       "FROM pg_stat_activity "
       "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() GROUP BY 1, 2");

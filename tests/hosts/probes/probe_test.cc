@@ -20,10 +20,12 @@
 namespace numabench {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 ProbeMatrix matrix_of(const std::string& name, const std::string& unit,
@@ -54,6 +56,14 @@ TEST(FindSuspicious, TakesBandwidthTheOtherWayRound) {
   EXPECT_THAT(find_suspicious(matrix_of("read bandwidth", "B/s",
                                         {{70 * kGiB, 70 * kGiB}, {69 * kGiB, 70 * kGiB}})),
               ElementsAre(HasSubstr("interleav")));
+}
+
+TEST(FindSuspicious, SaysWhenRemoteIsBetterThanLocal) {
+  EXPECT_THAT(find_suspicious(matrix_of("hand-over", "ns", {{1369.9, 185.6}, {190, 1300}})),
+              ElementsAre(AllOf(HasSubstr("hand-over: remote 187.8 is better than local 1334.9"),
+                                Not(HasSubstr("nearly equal")))));
+  EXPECT_THAT(find_suspicious(matrix_of("read bandwidth", "B/s", {{1e9, 2e9}, {2e9, 1e9}})),
+              ElementsAre(HasSubstr("is better than local")));
 }
 
 TEST(FindSuspicious, HasNothingToCompareOnOneNodeOrWithoutNumbers) {

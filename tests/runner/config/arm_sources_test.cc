@@ -147,6 +147,7 @@ TEST_F(ArmSources, RefuseASeriesWithoutPatches) {
 TEST_F(ArmSources, SpellWhatAServersEngineIsTold) {
   const auto error_with = [&](const std::string& line) { return error({line}); };
   EXPECT_THAT(error_with("build: {sytem: meson}"), HasSubstr("did you mean 'system'?"));
+  EXPECT_THAT(error_with("pgbench: {log_sampling: most}"), HasSubstr("'log_sampling'"));
   EXPECT_THAT(error_with("counters: same"), HasSubstr("same-build"));
   EXPECT_THAT(error_with("pgbench: {rate: -1}"), HasSubstr("'rate' is negative"));
   EXPECT_THAT(error_with("pgbench: {log_sampling: 0}"), HasSubstr("no share"));

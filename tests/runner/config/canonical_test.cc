@@ -148,6 +148,7 @@ TEST(Canonical, ShowsEveryDifferenceOfAServer) {
                                    "pgbench.jobs=4",
                                    "pgbench.rate=0",
                                    "pgbench.log_sampling=1",
+                                   "pgbench.log_sampling=auto",
                                    "counters=none",
                                    "require_full_pool=false",
                                    "warmup_limit=78s",

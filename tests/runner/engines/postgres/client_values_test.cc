@@ -35,9 +35,8 @@ PgbenchRun::Result result_of(double tps, std::uint64_t transactions) {
   result.summary.tps = tps;
   result.summary.transactions = transactions;
   result.summary.latency_mean_ms = 0.25;
-  result.summary.latency_stddev_ms = 0.5;
   result.summary.connection_ms = 3;
-  result.latency = LatencySummary{1000, 200, 400, 500, 900, 30'000'000};
+  result.log.latency = LatencySummary{1000, 200, 400, 500, 900, 30'000'000, 501};
   result.cpu_seconds = 4;
   result.voluntary_switches = 10;
   result.involuntary_switches = 1;
@@ -54,7 +53,7 @@ TEST(ClientValues, AreWhatPgbenchReports) {
   EXPECT_EQ(find(values, "tps").value, 1000.5);
   EXPECT_EQ(find(values, "transactions").value, 10'005);
   EXPECT_EQ(find(values, "latency_mean_us").value, 250);
-  EXPECT_EQ(find(values, "latency_stddev_us").value, 500);
+  EXPECT_EQ(find(values, "latency_stddev_us").value, 501);
   EXPECT_EQ(find(values, "latency_p99_us").value, 500);
   EXPECT_EQ(find(values, "latency_max_us").value, 30'000'000);  // the stall that p99 hides
   EXPECT_EQ(find(values, "client_cpu_s").value, 4);
@@ -76,7 +75,7 @@ TEST(ClientValues, TellPointClientsFromScanners) {
 TEST(ClientValues, SayWhyANumberIsMissing) {
   PgbenchRun::Result old = result_of(10, 100);
   old.summary.connection_ms.reset();
-  old.latency.reset();
+  old.log.latency.reset();
   const auto values = client_values({scan_role(0)}, {old}, 10, 2);
   EXPECT_FALSE(find(values, "tps").value);
   EXPECT_EQ(find(values, "tps").reason, "the workload has no such clients");
@@ -95,9 +94,9 @@ TEST(ClientValues, AreAllInTheCatalogue) {
 
 TEST(ClientSamples, AreThePointClientsTpsAndTheScannersRate) {
   PgbenchRun::Result points = result_of(1000, 2000);
-  points.progress = {{1.0, 990, {}, {}, 0}, {2.0, 1010, {}, {}, 0}};
+  points.log.per_second = {990, 1010};
   PgbenchRun::Result scans = result_of(2, 4);
-  scans.progress = {{1.0, 2, {}, {}, 0}};
+  scans.log.per_second = {2};
   const auto samples = client_samples({point_role(), scan_role(1)}, {points, scans});
   ASSERT_THAT(samples, SizeIs(3));
   EXPECT_EQ(samples[1].metric, "tps");

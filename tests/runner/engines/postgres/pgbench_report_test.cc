@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -16,6 +18,7 @@ namespace {
 
 using testing::AllOf;
 using testing::DoubleNear;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::Optional;
@@ -168,6 +171,15 @@ TEST(PgbenchErrorReader, WaitsForAFileThatIsNotThere) {
   EXPECT_EQ(reader.transactions(), 0);
 }
 
+/// A window that ended at the time of the lines of these tests, or `later` seconds behind it.
+TransactionLog read_logs(const TemporaryDirectory& directory, double share = 1, double later = 0,
+                         double seconds = 1000) {
+  using std::chrono::microseconds;
+  const microseconds end(1'700'000'000'123'456 + static_cast<std::int64_t>(later * 1e6));
+  return read_transaction_logs(directory.path() + "/log", share,
+                               std::chrono::system_clock::time_point(end), seconds);
+}
+
 TEST(TransactionLogs, HaveExactOrderStatistics) {
   const TemporaryDirectory directory;
   // 1 … 1000 µs in three files, as three threads write them; then what is none.
@@ -180,9 +192,10 @@ TEST(TransactionLogs, HaveExactOrderStatistics) {
   directory.write("log.4711.2", logs[2] + "2 1 99999 0 17");  // cut when it was killed
   directory.write("log.old", "0 1 99999 0 1700000000 123456\n");
   directory.write("catalog.4711", "0 1 99999 0 1700000000 123456\n");
-  const auto latencies = read_transaction_logs(directory.path() + "/log");
+  const auto latencies = read_logs(directory).latency;
   ASSERT_TRUE(latencies);
   EXPECT_EQ(latencies->logged, 1000u);
+  EXPECT_NEAR(latencies->stddev_us, std::sqrt((1000.0 * 1000 - 1) / 12), 1e-6);
   EXPECT_EQ(latencies->p50_us, 500);
   EXPECT_EQ(latencies->p95_us, 950);
   EXPECT_EQ(latencies->p99_us, 990);
@@ -196,17 +209,55 @@ TEST(TransactionLogs, HideNoStall) {
   std::string log;
   for (int i = 0; i < 9999; i++) log += "3 17 120 0 1700000000 123456 5 0\n";
   directory.write("log.1", log + "3 17 30000000 0 1700000030 123456 5 0\n");
-  const auto latencies = read_transaction_logs(directory.path() + "/log");
+  const auto latencies = read_logs(directory).latency;
   ASSERT_TRUE(latencies);
   EXPECT_EQ(latencies->p999_us, 120);
   EXPECT_EQ(latencies->max_us, 30'000'000);
 }
 
+TEST(TransactionLogs, TellWhatEndedInEachSecondSinceTheFirstBegan) {
+  const TemporaryDirectory directory;
+  // The first began at .100000: seconds begin there. The second file's first began a bit earlier.
+  directory.write("log.1",
+                  "0 1 23456 0 1700000000 123456\n"
+                  "0 2 100 0 1700000001 99999\n"
+                  "0 3 100 0 1700000001 100000\n"
+                  "0 4 failed 0 1700000001 100001\n");
+  directory.write("log.1.1",
+                  "1 1 100 0 1700000000 99990\n"
+                  "1 2 100 0 1700000003 500000\n"
+                  "1 3 100 0 1700000004 200000\n");
+  EXPECT_THAT(read_logs(directory, 1, 4).per_second, ElementsAre(3, 1, 0, 1));
+  EXPECT_THAT(read_logs(directory, 0.25, 4).per_second, ElementsAre(12, 4, 0, 4));
+}
+
+TEST(TransactionLogs, HaveNoSecondThatWasNotWhole) {
+  const TemporaryDirectory directory;
+  directory.write("log.1",
+                  "0 1 100 0 1700000000 123456\n"
+                  "0 2 100 0 1700000001 223456\n");
+  EXPECT_THAT(read_logs(directory, 1, 0.9).per_second, ElementsAre());
+  EXPECT_THAT(read_logs(directory, 1, 1.9).per_second, ElementsAre(1));
+  // Clients that stood still at the end did nothing, which is not the same as no seconds.
+  EXPECT_THAT(read_logs(directory, 1, 4.5).per_second, ElementsAre(1, 1, 0, 0));
+}
+
+TEST(TransactionLogs, AreNotMisledByAWallClockThatWasSet) {
+  const TemporaryDirectory directory;
+  directory.write("log.1",
+                  "0 1 100 0 1700000000 123456\n"
+                  "0 2 100 0 1900000000 223456\n"
+                  "0 3 100 0 1500000000 223456\n");
+  EXPECT_THAT(read_logs(directory, 1, 2e8, 2.5).per_second, ElementsAre(2, 0));
+  EXPECT_THAT(read_logs(directory, 1, -2e8, 2.5).per_second, ElementsAre());
+}
+
 TEST(TransactionLogs, AreAbsentWhenNothingWasLogged) {
   const TemporaryDirectory directory;
-  EXPECT_EQ(read_transaction_logs(directory.path() + "/log"), std::nullopt);
+  EXPECT_EQ(read_logs(directory).latency, std::nullopt);
   directory.write("log.1", "0 1 failed 0 1700000000 123456\n");
-  EXPECT_EQ(read_transaction_logs(directory.path() + "/log"), std::nullopt);
+  EXPECT_EQ(read_logs(directory).latency, std::nullopt);
+  EXPECT_THAT(read_logs(directory).per_second, ElementsAre());
 }
 
 }  // namespace

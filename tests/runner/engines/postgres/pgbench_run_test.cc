@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <numeric>
 #include <regex>
 #include <thread>
 
@@ -61,11 +62,12 @@ class PgbenchRunTest : public WithDataDirectory {
 
   /// In a directory of its own, with all transactions logged unless `options` say otherwise.
   PgbenchRun start(const SqlRole& role, PgbenchOptions options = {.log_sampling = 1},
-                   std::uint64_t seed = 17) {
+                   std::uint64_t seed = 17, PgbenchTelling telling = {.progress = true}) {
     const std::string path = directory_->own() + "/clients-" + std::to_string(++started_);
     std::filesystem::create_directory(path);
     EXPECT_EQ(::chown(path.c_str(), directory_->user().uid, directory_->user().gid), 0);
-    return PgbenchRun(target_, options, role, {}, directory_->user(), kForever, seed, path);
+    return PgbenchRun(target_, options, role, telling, {}, directory_->user(), kForever, seed,
+                      path);
   }
 
   PgbenchRun::Result run_to_its_end(const SqlRole& role, std::uint64_t seed = 17) {
@@ -91,22 +93,40 @@ int PgbenchRunTest::started_ = 0;
 TEST_F(PgbenchRunTest, CountsWhatTheServerDidUntilItWasToldToEnd) {
   connection_->execute("CREATE TABLE done (client int)");
   PgbenchRun run = start(role("INSERT INTO done VALUES (:client_id);\n"));
-  EXPECT_TRUE(comes_true([&] { return run.transactions() > 0; }));
+  EXPECT_TRUE(comes_true([&] { return run.transactions().value_or(0) > 0; }));
   run.check_alive();
   EXPECT_FALSE(run.has_finished());
   run.end();
   const PgbenchRun::Result result = run.result();
   const std::string rows = value("SELECT count(*) FROM done");
   EXPECT_EQ(std::to_string(result.summary.transactions.value_or(0)), rows);
-  EXPECT_EQ(std::to_string(result.latency->logged), rows);
+  EXPECT_EQ(std::to_string(result.log.latency->logged), rows);
   EXPECT_EQ(value("SELECT count(DISTINCT client) FROM done"), "2");
   std::smatch line;
   ASSERT_TRUE(std::regex_search(result.report, line, std::regex("\ntps = ([0-9.]+) \\(without")));
   EXPECT_THAT(result.summary.tps, Optional(std::stod(line[1])));
-  EXPECT_TRUE(result.summary.latency_stddev_ms);
-  EXPECT_THAT(result.progress, Not(IsEmpty()));
   EXPECT_GT(result.cpu_seconds, 0);
-  EXPECT_GE(result.latency->max_us, result.latency->p50_us);
+  EXPECT_GE(result.log.latency->max_us, result.log.latency->p50_us);
+  // pgbench's own deviation, in its rounding to microseconds.
+  EXPECT_NEAR(result.log.latency->stddev_us, 1000 * result.summary.latency_stddev_ms.value_or(0),
+              1);
+  const std::vector<double>& seconds = result.log.per_second;
+  EXPECT_THAT(seconds, Not(IsEmpty()));
+  EXPECT_LE(std::accumulate(seconds.begin(), seconds.end(), 0.0), std::stod(rows));
+}
+
+TEST_F(PgbenchRunTest, TellsOfAWindowByALogOfAShareAndByNothingElse) {
+  PgbenchRun run = start(role("SELECT 1;\n"), {.log_sampling = 0.25}, 17, {});
+  EXPECT_THAT(run.arguments(), Not(Contains("-P")));  // it would cost some of the tps
+  std::this_thread::sleep_for(seconds(2));
+  EXPECT_EQ(run.transactions(), std::nullopt);
+  run.end();
+  const PgbenchRun::Result result = run.result();
+  const auto all = static_cast<double>(result.summary.transactions.value_or(0));
+  ASSERT_GT(all, 0);
+  // Six standard deviations of a binomial count.
+  EXPECT_NEAR(static_cast<double>(result.log.latency->logged), all / 4,
+              6 * std::sqrt(all * 0.25 * 0.75));
 }
 
 TEST_F(PgbenchRunTest, EndsByItselfAfterItsTransactions) {
@@ -118,7 +138,7 @@ TEST_F(PgbenchRunTest, EndsByItselfAfterItsTransactions) {
 TEST_F(PgbenchRunTest, FailsWithPgbenchsWordsWhenAClientIsAborted) {
   PgbenchRun run = start(role("SELECT pg_sleep(0.01);\n", 3));
   // The connection that pgbench makes first is not a client's.
-  EXPECT_TRUE(comes_true([&] { return run.transactions() > 0; }));
+  EXPECT_TRUE(comes_true([&] { return run.transactions().value_or(0) > 0; }));
   EXPECT_TRUE(comes_true([&] {
     return value(
                "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity "
@@ -161,7 +181,7 @@ TEST_F(PgbenchRunTest, FailsWhenItWasKilledOrEndedTooEarly) {
   EXPECT_THAT(error_of([&] { killed.result(); }).what(), HasSubstr("pgbench of the clients"));
 
   PgbenchRun ended = start(role("SELECT 1;\n"));
-  EXPECT_TRUE(comes_true([&] { return ended.transactions() > 0; }));
+  EXPECT_TRUE(comes_true([&] { return ended.transactions().value_or(0) > 0; }));
   ASSERT_EQ(::kill(ended.pid(), SIGALRM), 0);
   std::string words;
   EXPECT_TRUE(comes_true([&] {
@@ -216,6 +236,7 @@ TEST_F(PgbenchRunTest, IsAskedForWhatTheRoleAndTheExperimentSay) {
   // The rate and the sampling of the experiment are of the point clients.
   EXPECT_THAT(arguments, Not(Contains("-R")));
   EXPECT_THAT(arguments, Not(Contains(HasSubstr("--sampling-rate"))));
+  EXPECT_THAT(arguments, Contains("-P"));
   const PgbenchRun points = start(role("SELECT 1;\n"), options);
   EXPECT_THAT(points.arguments(), AllOf(Contains("-R"), Contains("50")));
   EXPECT_THAT(points.arguments(), Contains("--sampling-rate=0.05"));
@@ -343,6 +364,29 @@ TEST_F(DrawnRows, OfThePermutedScriptAreTheSameForARankInEveryProcess) {
   // Scattered: of the 50 most popular rows a few lie among the first 50, not most.
   EXPECT_LT(
       std::stoi(value("SELECT count(DISTINCT aid) FROM drawn WHERE rank <= 50 AND aid <= 50")), 20);
+}
+
+TEST(LoggedShare, CostsEachThreadTheSame) {
+  SqlRole points;
+  const auto share = [&](int threads, double tps) {
+    return logged_share({}, points, threads, tps);
+  };
+  EXPECT_EQ(share(2, 50'000), 1.0 / 32);  // 1,563 of the 2,500 lines a second that two may write
+  EXPECT_EQ(share(2, 40'000), 1.0 / 16);  // all of them
+  EXPECT_EQ(share(2, 39'000), 1.0 / 16);
+  EXPECT_EQ(share(2, 800), 1);
+  EXPECT_EQ(share(64, 1'000'000), 1.0 / 64);  // 20,000 are the most
+  EXPECT_EQ(logged_share({}, points, 2, std::nullopt), 1.0 / 16);
+}
+
+TEST(LoggedShare, IsWhatTheExperimentSaysOfManyTransactions) {
+  SqlRole role;
+  EXPECT_EQ(logged_share({.log_sampling = 0.05}, role, 2, 50'000), 0.05);
+  role.transactions = 3;
+  EXPECT_EQ(logged_share({.log_sampling = 0.05}, role, 2, 50'000), 1);
+  role.transactions = 0;
+  role.kind = Role::Kind::kScan;
+  EXPECT_EQ(logged_share({.log_sampling = 0.05}, role, 2, 50'000), 1);
 }
 
 TEST(PgbenchProgram, IsIdentified) {
