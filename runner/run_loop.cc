@@ -141,7 +141,9 @@ void RunLoop::measure(const PlannedRun& run, RunRecord& record) {
     server_started_s_ = clock_.now_seconds();
     take_passes(cell, record);
   } catch (const Error&) {
-    std::ranges::move(engine_.evidence(), std::back_inserter(record.artifacts));
+    EngineEvidence evidence = engine_.evidence();
+    std::ranges::move(evidence.artifacts, std::back_inserter(record.artifacts));
+    std::ranges::move(evidence.samples, std::back_inserter(record.samples));
     throw;
   }
 }

@@ -79,6 +79,12 @@ struct EngineStats {
   std::vector<Breach> breaches;  ///< of rules by which the numbers must not count: void_rules.h
 };
 
+/// What says why a run came to its end, of what stop() removes.
+struct EngineEvidence {
+  std::vector<ArtifactRecord> artifacts;  ///< logs
+  std::vector<SampleRecord> samples;      ///< of the seconds until then, beside progress()
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -126,8 +132,8 @@ class Engine {
   /// Ends the window, stops the clients and returns what was measured, after checking that the pool
   /// is consistent.
   virtual EngineStats stats() = 0;
-  /// After an error: what says why it came to it, such as logs that stop() removes. Never throws.
-  virtual std::vector<ArtifactRecord> evidence() const { return {}; }
+  /// After an error. Never throws.
+  virtual EngineEvidence evidence() const { return {}; }
   /// Stops and removes everything that prepare() and start() made; safe at any point, also after an
   /// exception, and more than once.
   virtual void stop() = 0;

@@ -96,7 +96,9 @@ class FakeEngine : public Engine {
     return stats;
   }
   std::vector<Breach> look() override { return seen_each_second; }
-  std::vector<ArtifactRecord> evidence() const override { return {{"server.log", "PANIC"}}; }
+  EngineEvidence evidence() const override {
+    return {{{"server.log", "PANIC"}}, {{1, "tps", 900}}};
+  }
   void stop() override { log.emplace_back("stop"); }
 
   std::vector<std::string> log;

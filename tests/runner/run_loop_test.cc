@@ -281,6 +281,8 @@ TEST_F(RunLoopTest, AFailedRunKeepsWhatTheEngineHasToShowForIt) {
   execute({0});
   ASSERT_EQ(observer.records[0].artifacts.size(), 1u);
   EXPECT_EQ(observer.records[0].artifacts[0].bytes, "PANIC");
+  ASSERT_EQ(observer.records[0].samples.size(), 1u);
+  EXPECT_EQ(observer.records[0].samples[0].value, 900);
 }
 
 TEST_F(RunLoopTest, ARunThatCannotGoOnBecauseOfARuleIsVoidWithItsReason) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runner/engines/client_placement.h"
+#include "runner/engines/postgres/client_values.h"
 #include "runner/engines/postgres/run_directory.h"
 
 namespace numabench {
@@ -91,6 +92,14 @@ std::vector<ArtifactRecord> ClientProcesses::outputs() const {
     outputs.push_back({fmt::format("pgbench-{}.txt", run->role().name), run->output()});
   }
   return outputs;
+}
+
+std::vector<SampleRecord> ClientProcesses::samples() const {
+  std::vector<SampleRecord> samples;
+  for (const auto& run : runs_) {
+    std::ranges::move(role_samples(run->role(), run->log()), std::back_inserter(samples));
+  }
+  return samples;
 }
 
 std::string ClientProcesses::command_lines() const {

@@ -37,8 +37,9 @@ class ClientProcesses {
   void end();
   /// After end(); one for each role, in their order. Throws as check_alive() does.
   std::vector<PgbenchRun::Result> results();
-  /// What each has printed so far, for a run that failed.
+  /// What each has printed so far, and its seconds, for a run that failed.
   std::vector<ArtifactRecord> outputs() const;
+  std::vector<SampleRecord> samples() const;
 
   /// Of each process: for placement proofs.
   struct Process {

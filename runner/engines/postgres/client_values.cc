@@ -165,12 +165,16 @@ std::vector<SampleRecord> client_samples(const std::vector<SqlRole>& roles,
                                          const std::vector<PgbenchRun::Result>& results) {
   std::vector<SampleRecord> samples;
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    const char* metric = roles[i].kind == Role::Kind::kPoint ? "tps" : "scans_per_s";
-    double t_seconds = 0;
-    for (const double rate : results[i].log.per_second) {
-      samples.push_back({++t_seconds, metric, rate});
-    }
+    std::ranges::move(role_samples(roles[i], results[i].log), std::back_inserter(samples));
   }
+  return samples;
+}
+
+std::vector<SampleRecord> role_samples(const SqlRole& role, const TransactionLog& log) {
+  const char* metric = role.kind == Role::Kind::kPoint ? "tps" : "scans_per_s";
+  std::vector<SampleRecord> samples;
+  double t_seconds = 0;
+  for (const double rate : log.per_second) samples.push_back({++t_seconds, metric, rate});
   return samples;
 }
 

@@ -16,9 +16,12 @@ std::vector<MetricValue> client_values(const std::vector<SqlRole>& roles,
                                        const std::vector<PgbenchRun::Result>& results,
                                        double window_seconds, std::size_t cpus);
 
-/// pgbench's own line a second: tps of the point roles, scans_per_s of the scanners.
+/// By second: tps of the point roles, scans_per_s of the scanners.
+std::vector<SampleRecord> role_samples(const SqlRole& role, const TransactionLog& log);
 std::vector<SampleRecord> client_samples(const std::vector<SqlRole>& roles,
                                          const std::vector<PgbenchRun::Result>& results);
+
+std::vector<SampleRecord> role_samples(const SqlRole& role, const TransactionLog& log);
 
 /// Warnings, each with what to do: failed transactions.
 std::vector<EventRecord> client_events(const std::vector<SqlRole>& roles,

@@ -238,20 +238,24 @@ void PgbenchRun::check_alive() {
 void PgbenchRun::request_end() {
   if (asked_to_end_ || has_finished()) return;
   asked_to_end_ = true;
-  note_end();
+  end_ = end_at_this_moment();
   // Without -T it has no handler: the signal would end it without a report.
   process_.signal(role_.transactions > 0 ? SIGTERM : SIGALRM);
 }
 
-void PgbenchRun::note_end() {
-  ended_at_ = std::chrono::system_clock::now();
+PgbenchRun::End PgbenchRun::end_at_this_moment() const {
   const std::chrono::duration<double> at_work = std::chrono::steady_clock::now() - started_;
-  seconds_ = at_work.count();
+  return {std::chrono::system_clock::now(), at_work.count()};
+}
+
+TransactionLog PgbenchRun::log() const {
+  const End end = end_.value_or(end_at_this_moment());
+  return read_transaction_logs(log_prefix(directory_), logged_share_, end.at, end.seconds);
 }
 
 void PgbenchRun::end() {
   request_end();
-  if (!asked_to_end_) note_end();
+  if (!end_) end_ = end_at_this_moment();
   if (!exit_) exit_ = process_.wait(kEndTimeout);
   if (!exit_) exit_ = process_.kill();
 }
@@ -263,7 +267,7 @@ PgbenchRun::Result PgbenchRun::result() {
   result.report = read_whole_file(output_path(directory_));
   result.error_output = errors_.messages();
   result.summary = parse_pgbench_summary(result.report);
-  result.log = read_transaction_logs(log_prefix(directory_), logged_share_, ended_at_, seconds_);
+  result.log = log();
   result.cpu_seconds = seconds_of(exit_->usage.ru_utime) + seconds_of(exit_->usage.ru_stime);
   result.voluntary_switches = static_cast<std::uint64_t>(exit_->usage.ru_nvcsw);
   result.involuntary_switches = static_cast<std::uint64_t>(exit_->usage.ru_nivcsw);

@@ -166,10 +166,17 @@ class PgbenchRun {
   Result result();
   /// All that it has printed so far but the progress lines; at any time.
   std::string output() const;
+  /// What its log tells until its end, or until now; the file lags behind while it runs.
+  TransactionLog log() const;
 
  private:
+  struct End {
+    std::chrono::system_clock::time_point at;
+    double seconds;  ///< that it was at work
+  };
+
   [[noreturn]] void fail(const std::string& problem) const;
-  void note_end();
+  End end_at_this_moment() const;
   void check_messages() const;
   void check_exit() const;
 
@@ -182,8 +189,7 @@ class PgbenchRun {
   mutable PgbenchErrorReader errors_;
   BackgroundProcess process_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  double seconds_ = 0;  ///< that it was at work, once it was told to end
-  std::chrono::system_clock::time_point ended_at_{};
+  std::optional<End> end_;  ///< when it was told to end, or was seen to have ended
   bool asked_to_end_ = false;
   std::optional<ProcessExit> exit_;
 };

@@ -62,7 +62,7 @@ class PostgresEngine : public Engine {
     return with_server([](PostgresRun& run) { return run.end_window(); });
   }
   EngineStats stats() override;
-  std::vector<ArtifactRecord> evidence() const override;
+  EngineEvidence evidence() const override;
   void stop() override;
 
  private:
@@ -226,8 +226,8 @@ void PostgresEngine::append_build_warnings(EngineStats& stats) const {
   }
 }
 
-std::vector<ArtifactRecord> PostgresEngine::evidence() const {
-  return run_ ? run_->evidence() : std::vector<ArtifactRecord>{};
+EngineEvidence PostgresEngine::evidence() const {
+  return run_ ? run_->evidence() : EngineEvidence{};
 }
 
 void PostgresEngine::stop() {

@@ -364,11 +364,11 @@ void PostgresRun::look_for_crash() {
   } while (!deadline.has_passed());
 }
 
-std::vector<ArtifactRecord> PostgresRun::evidence() const {
-  std::vector<ArtifactRecord> artifacts;
-  if (clients_) artifacts = clients_->outputs();
-  artifacts.push_back({"server.log", end_of_log()});
-  return artifacts;
+EngineEvidence PostgresRun::evidence() const {
+  EngineEvidence evidence;
+  if (clients_) evidence = {clients_->outputs(), clients_->samples()};
+  evidence.artifacts.push_back({"server.log", end_of_log()});
+  return evidence;
 }
 
 std::vector<RoleProcess> PostgresRun::processes() const {

@@ -51,7 +51,7 @@ class PostgresRun {
   /// After an error: throws BrokenRule when it is the server's crash that is behind it. Clients may
   /// notice before the server has written why.
   void look_for_crash();
-  std::vector<ArtifactRecord> evidence() const;
+  EngineEvidence evidence() const;
   std::vector<RoleProcess> processes() const;
   const std::string& data_path() const { return context_.dataset.data_directory; }
   /// Reads back where every process of the run is; about once a second.

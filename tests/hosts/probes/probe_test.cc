@@ -60,7 +60,7 @@ TEST(FindSuspicious, TakesBandwidthTheOtherWayRound) {
 
 TEST(FindSuspicious, SaysWhenRemoteIsBetterThanLocal) {
   EXPECT_THAT(find_suspicious(matrix_of("hand-over", "ns", {{1369.9, 185.6}, {190, 1300}})),
-              ElementsAre(AllOf(HasSubstr("hand-over: remote 187.8 is better than local 1334.9"),
+              ElementsAre(AllOf(HasSubstr("hand-over: remote 187.8 is better than local 1335.0"),
                                 Not(HasSubstr("nearly equal")))));
   EXPECT_THAT(find_suspicious(matrix_of("read bandwidth", "B/s", {{1e9, 2e9}, {2e9, 1e9}})),
               ElementsAre(HasSubstr("is better than local")));
