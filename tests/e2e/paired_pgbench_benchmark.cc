@@ -74,6 +74,14 @@ class Measuring {
     std::this_thread::sleep_for(kSettled);
   }
 
+  Measuring(const Measuring&) = delete;
+  Measuring& operator=(const Measuring&) = delete;
+  /// Its server is gone, and has let go of the directory, when numabench is.
+  ~Measuring() {
+    ::kill(numabench_.pid(), SIGINT);
+    numabench_.wait(std::chrono::minutes(1));
+  }
+
   const std::vector<std::string>& arguments() const { return arguments_; }
   User user() const {
     struct stat owner {};

@@ -21,8 +21,6 @@ std::vector<SampleRecord> role_samples(const SqlRole& role, const TransactionLog
 std::vector<SampleRecord> client_samples(const std::vector<SqlRole>& roles,
                                          const std::vector<PgbenchRun::Result>& results);
 
-std::vector<SampleRecord> role_samples(const SqlRole& role, const TransactionLog& log);
-
 /// Warnings, each with what to do: failed transactions.
 std::vector<EventRecord> client_events(const std::vector<SqlRole>& roles,
                                        const std::vector<PgbenchRun::Result>& results);
