@@ -46,15 +46,17 @@ std::vector<std::string> find_suspicious(const ProbeMatrix& matrix) {
   const std::string local_text = cell_text(matrix, means.local);
   const std::string remote_text = cell_text(matrix, means.remote);
   if (penalty < 1 / kNearlyEqual) {
-    return {fmt::format("{}: remote {} is better than local {}: the nodes are not those of the "
-                        "hardware (a hypervisor, numa=fake), or something else ran; placements "
-                        "by these nodes will mislead",
-                        matrix.name, remote_text, local_text)};
+    return {
+        fmt::format("{}: remote {} is better than local {}: the nodes are not those of the "
+                    "hardware (a hypervisor, numa=fake), or something else ran; placements "
+                    "by these nodes will mislead",
+                    matrix.name, remote_text, local_text)};
   }
-  return {fmt::format("{}: local {} and remote {} are nearly equal: memory is interleaved behind "
-                      "the nodes (firmware's node interleaving, a hypervisor, numa=fake), and "
-                      "placements will show nothing; look at the firmware's settings",
-                      matrix.name, local_text, remote_text)};
+  return {
+      fmt::format("{}: local {} and remote {} are nearly equal: memory is interleaved behind "
+                  "the nodes (firmware's node interleaving, a hypervisor, numa=fake), and "
+                  "placements will show nothing; look at the firmware's settings",
+                  matrix.name, local_text, remote_text)};
 }
 
 std::string format_matrix(const ProbeMatrix& matrix) {
