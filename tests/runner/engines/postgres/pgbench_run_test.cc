@@ -94,6 +94,7 @@ TEST_F(PgbenchRunTest, CountsWhatTheServerDidUntilItWasToldToEnd) {
   connection_->execute("CREATE TABLE done (client int)");
   PgbenchRun run = start(role("INSERT INTO done VALUES (:client_id);\n"));
   EXPECT_TRUE(comes_true([&] { return run.transactions().value_or(0) > 0; }));
+  std::this_thread::sleep_for(seconds(2));  // whole seconds, however late the first one began
   run.check_alive();
   EXPECT_FALSE(run.has_finished());
   run.end();
