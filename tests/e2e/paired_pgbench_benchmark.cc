@@ -78,6 +78,7 @@ class Measuring {
   Measuring& operator=(const Measuring&) = delete;
   /// Its server is gone, and has let go of the directory, when numabench is.
   ~Measuring() {
+    go_on();
     ::kill(numabench_.pid(), SIGINT);
     numabench_.wait(std::chrono::minutes(1));
   }
@@ -143,14 +144,12 @@ class Measuring {
   std::vector<std::string> arguments_;
 };
 
-/// What a person would type: without progress and log, for the length of a turn.
+/// What a person would type: without the log, for the length of a turn.
 std::vector<std::string> by_hand(const std::vector<std::string>& arguments, int seconds) {
   std::vector<std::string> plain;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument == "-P") {
-      ++i;
-    } else if (argument == "-T") {
+    if (argument == "-T") {
       plain.insert(plain.end(), {"-T", std::to_string(seconds)});
       ++i;
     } else if (argument != "-l" && !argument.starts_with("--log-prefix=") &&
